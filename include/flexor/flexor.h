@@ -1,0 +1,13 @@
+/// @file
+/// All of Flexor's public interface.
+#ifndef FLEXOR_FLEXOR_H
+#define FLEXOR_FLEXOR_H
+
+#include "flexor/base.h"
+#include "flexor/mesh.h"
+#include "flexor/model.h"
+#include "flexor/recording.h"
+#include "flexor/scene.h"
+#include "flexor/solver.h"
+
+#endif

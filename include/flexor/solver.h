@@ -1,0 +1,100 @@
+/// @file
+/// State and solver: step a model.
+#ifndef FLEXOR_SOLVER_H
+#define FLEXOR_SOLVER_H
+
+#include "flexor/base.h"
+#include "flexor/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct flx_state  flx_state;
+typedef struct flx_solver flx_solver;
+
+// --- state: all that is needed to resume ---------------------------------------------------------------
+
+/// The rest pose at time 0, with the scene's initial velocities.
+FLX_API FLX_MUST_CHECK flx_status flx_state_create(flx_context* ctx, const flx_model* model, flx_state** out);
+FLX_API void                      flx_state_destroy(flx_state* state);
+FLX_API void                      flx_state_copy(flx_state* to, const flx_state* from); ///< of the same model
+FLX_API double                    flx_state_time(const flx_state* state); ///< s
+FLX_API int64_t                   flx_state_step_count(const flx_state* state);
+FLX_API uint64_t                  flx_state_hash(const flx_state* state); ///< of every bit that matters
+
+/// Copies in the user's numbering; out [vertex_count][3] in m, m/s.
+FLX_API void flx_state_positions(const flx_state* state, double* out);
+FLX_API void flx_state_velocities(const flx_state* state, double* out);
+FLX_API void flx_state_set_positions(flx_state* state, const double* x);
+FLX_API void flx_state_set_velocities(flx_state* state, const double* v);
+/// Embedded (or boundary) surface; out [surface_vertex_count][3] in m.
+FLX_API void flx_state_surface_positions(const flx_state* state, double* out);
+/// Contact force of the last step on each surface vertex, N; [surface_vertex_count][3].
+FLX_API void flx_state_surface_contact_force(const flx_state* state, double* out);
+/// Largest principal strain |sigma - 1| and volume ratio det F of each tet; [tet_count]; either may be NULL.
+FLX_API void flx_state_tet_strain(const flx_state* state, double* strain, double* volume_ratio);
+
+/// A state as bytes, exactly. `bytes` is the size; write needs that much room; read checks the model's hash.
+FLX_API int64_t                   flx_state_bytes(const flx_state* state);
+FLX_API void                      flx_state_write(const flx_state* state, void* out);
+FLX_API FLX_MUST_CHECK flx_status flx_state_read(flx_context* ctx, flx_state* state, const void* data, int64_t bytes);
+
+// --- solver ------------------------------------------------------------------------------------------
+
+/// Wall time of one step by phase, in ms, and what came out. Averages are the caller's business.
+typedef struct flx_step_stats
+{
+    double ms_total;
+    double ms_local;    ///< rotations and forces of all elements outside the region, gather included
+    double ms_forward;  ///< forward substitution
+    double ms_inner;    ///< inner iterations without detection
+    double ms_detect;   ///< contact detection
+    double ms_backward; ///< backward substitution
+
+    int32_t outer, inner;     ///< iterations done
+    int32_t candidates;       ///< contacts within the margin
+    int32_t active;           ///< contacts that push
+    int32_t switched;         ///< contacts that became active or inactive since the step before
+    double  penetration;      ///< m, deepest proxy inside a partner or obstacle, at the end of the step
+    double  contact_force[3]; ///< N, sum of obstacle contact forces on the bodies
+    double  residual;         ///< N, largest net force on a vertex at the start of the last outer iteration
+    double  motion;           ///< m, largest motion of a vertex in the last outer iteration
+    int32_t inverted;         ///< elements with det F <= 0 at the start of the last outer iteration
+    double  energy;           ///< J, elastic + attachments (+ kinetic and loads) at the start of the last outer iteration
+} flx_step_stats;
+
+typedef struct flx_solver_info
+{
+    double  ms_order, ms_factor, ms_schur_inverse; ///< setup time by phase
+    int64_t factor_nonzeros; ///< L_11 and L_21
+    double  factor_flops;
+    int64_t bytes;           ///< held by the solver
+    int64_t step_bytes_read; ///< that one outer + one inner iteration must read from memory, an estimate
+} flx_solver_info;
+
+/// Order, factorize, invert Sigma as the strategy needs; allocate all that a step uses.
+/// `settings` may be NULL: the scene's. The model must outlive the solver.
+///
+/// Returns FLX_ERR_SETTING, FLX_ERR_UNHELD (naming the body and a vertex that nothing holds), FLX_ERR_MEMORY.
+FLX_API FLX_MUST_CHECK flx_status flx_solver_create(flx_context* ctx, const flx_model* model,
+                                                    const flx_settings* settings, flx_progress_fn progress, void* user,
+                                                    flx_solver** out);
+FLX_API void                      flx_solver_destroy(flx_solver* solver);
+FLX_API flx_solver_info           flx_solver_get_info(const flx_solver* solver);
+
+/// Advance one step: dt = 1 / fps (quasistatic) or 1 / (fps substeps) (dynamic). Touches no heap.
+///
+/// in/out  state   untouched when the call fails
+/// out     stats   may be NULL
+///
+/// Returns FLX_OK, or FLX_ERR_NONFINITE naming a vertex and the step.
+FLX_API FLX_MUST_CHECK flx_status flx_solver_step(flx_solver* solver, flx_state* state, flx_step_stats* stats);
+
+/// Elastic + attachment energy of a state, J, with the nearest rotations (double precision).
+FLX_API double flx_solver_energy(flx_solver* solver, const flx_state* state);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
