@@ -1,0 +1,55 @@
+# The short way in. `make demo` bends the elbow; `make test` builds and tests. Both install what is missing (Debian 12).
+JOBS   ?= 2
+WERROR ?= OFF
+BUILD  := build/release
+FLEXOR := $(BUILD)/apps/flexor/flexor
+
+.PHONY: all deps build demo test check check-documents install clean help
+
+all: build
+
+help:
+	@echo "make demo     build, bend the arm (600 k tets), export and draw it: out/elbow.*"
+	@echo "make test     build and run every test"
+	@echo "make check    layers, references, generated documents"
+	@echo "make install  into PREFIX (default /usr/local)"
+
+deps:
+	@tools/install-deps.sh
+
+build: deps
+	@cmake --preset release -DFLEXOR_WERROR=$(WERROR)
+	@cmake --build --preset release -j $(JOBS)
+
+test: build
+	@ctest --preset release -j $(JOBS)
+
+check: check-documents
+	@tools/check-layers.py
+	@tools/check-references.py
+
+check-documents: build
+	@$(FLEXOR) schema --markdown | diff -u docs/scene.md - && echo "docs/scene.md is up to date"
+
+scenes/arm.obj: | build
+	@$(BUILD)/tools/flexor-make-arm $@
+
+demo: build scenes/arm.obj
+	@mkdir -p out
+	@$(FLEXOR) run scenes/elbow.yaml -f -o out/elbow
+	@$(FLEXOR) export out/elbow.h5 -f -o out/elbow.pc2
+	@$(FLEXOR) export out/elbow.h5 -f -o out/elbow.pvd --every 10
+	@$(FLEXOR) render out/elbow.h5 -f -o out/elbow.png --columns 4
+	@echo
+	@echo "out/elbow.png                the pictures"
+	@echo "out/elbow.obj, elbow.pc2     Blender: import the OBJ, add a Mesh Cache modifier with the PC2"
+	@echo "out/elbow.xdmf, elbow.h5     ParaView: every frame, all tets"
+	@echo "out/elbow.pvd                ParaView: every tenth frame as VTU"
+	@echo "out/elbow.run.json           settings, hashes and the summary's numbers"
+
+PREFIX ?= /usr/local
+install: build
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+clean:
+	rm -rf build out
