@@ -11,7 +11,8 @@
 
 /// One contact: a proxy against an obstacle's surface point or against a partner point of the same body.
 ///   p - y = sum_i weight[i] x[vertex[i]] - target,    gap = normal . (p - y)   (negative: penetrating)
-/// Own corners have weights that sum to 1; a partner's come with negative sign and sum to -1 (target is then 0).
+/// Own corners have weights that sum to 1; a partner's come with negative sign and sum to -1 (target is then
+/// offset * normal: 0 when no distance is kept).
 typedef struct flx_contact
 {
     int32_t proxy;    // index in the caller's proxy list
@@ -87,5 +88,12 @@ void       flx__self_contact_destroy(flx_self_contact* self);
 /// Rebuilds or refits its acceleration structure each call. No heap; parallel; same bits for any number of workers.
 /// Capacity of out: proxy_count. Returns the number found.
 int32_t flx__self_contact_find(flx_self_contact* self, const double* x, flx_contact* out);
+/// Contacts the last find left out because their partner row acts on a vertex that is not prone: a region too small.
+int32_t flx__self_contact_skipped(const flx_self_contact* self);
+
+/// Proxies that lie inside other material of the body already at rest, and how deep the deepest is: the distance along its
+/// normal until it is out, m, at most `depth`; may be NULL. Such pairs are neighbours at rest: find() lets them be.
+/// Reports, changes nothing. No heap; parallel.
+int32_t flx__self_contact_rest_overlaps(flx_self_contact* self, double* deepest);
 
 #endif

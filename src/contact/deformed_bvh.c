@@ -1,0 +1,314 @@
+// Boxes over deformed tets.
+//
+// A complete binary tree in heap order: node i has the children 2i+1 and 2i+2, leaf j of 2^k holds the sorted tets
+// [j m / 2^k, (j+1) m / 2^k), at most 8. Sorting splits the rest centroids at the leaf boundary nearest the middle,
+// along the longer side. Since a body moves continuously, tets near each other at rest stay near each other: the order
+// is never touched again, only the boxes are.
+//
+// Boxes are single precision, grown by an ulp so that they never lose a point; the eight tet boxes of a leaf lie lane
+// by lane, so one sweep of vector compares tests them all.
+#include "contact/deformed_bvh.h"
+
+#include <float.h>
+#include <math.h>
+
+#define LANES 8
+#define SUBTREE_LEVELS 6 // leaves of one task: 64, aligned, so a task also fits the boxes above its leaves
+
+typedef struct node_box
+{
+    float lo[3], hi[3];
+} node_box;
+
+typedef struct leaf_boxes
+{
+    float lo[3][LANES], hi[3][LANES]; // unused lanes are empty boxes
+} leaf_boxes;
+
+struct flx_deformed_bvh
+{
+    flx_context*   ctx;
+    const int32_t* tet;
+    const int32_t* search;
+    int32_t        search_count;
+    int32_t        levels;     // k: there are 2^k leaves
+    int32_t        leaf_count; // 0 when there is nothing to search
+    int32_t*       order;      // [search_count] slots, sorted by place
+    node_box*      node;       // [2 leaf_count - 1]
+    leaf_boxes*    leaf;       // [leaf_count]
+};
+
+// --- sorting, once ------------------------------------------------------------------------------------------------
+
+static int32_t leaf_begin(const flx_deformed_bvh* b, int32_t leaf)
+{
+    return (int32_t)(((int64_t)leaf * b->search_count) >> b->levels);
+}
+
+static bool before(const double* centroid, int axis, int32_t a, int32_t b)
+{
+    const double ca = centroid[3 * (int64_t)a + axis], cb = centroid[3 * (int64_t)b + axis];
+    return ca < cb || (ca == cb && a < b); // a total order: the tree does not depend on how the selection works
+}
+
+static void swap(int32_t* a, int32_t* b)
+{
+    const int32_t t = *a;
+    *a              = *b;
+    *b              = t;
+}
+
+/// Quickselect: order[begin, middle) comes before order[middle, end) along the axis.
+static void split(int32_t* order, const double* centroid, int axis, int32_t begin, int32_t middle, int32_t end)
+{
+    while (end - begin > 1)
+    {
+        // median of three to the front, then partition around it
+        const int32_t half = begin + (end - begin) / 2, last = end - 1;
+        if (before(centroid, axis, order[half], order[begin])) swap(&order[half], &order[begin]);
+        if (before(centroid, axis, order[last], order[half]))
+        {
+            swap(&order[last], &order[half]);
+            if (before(centroid, axis, order[half], order[begin])) swap(&order[half], &order[begin]);
+        }
+        swap(&order[half], &order[begin]);
+
+        const int32_t pivot = order[begin];
+        int32_t       place = begin;
+        for (int32_t i = begin + 1; i < end; ++i)
+            if (before(centroid, axis, order[i], pivot)) swap(&order[++place], &order[i]);
+        swap(&order[begin], &order[place]);
+
+        if (place == middle) return;
+        if (place < middle)
+            begin = place + 1;
+        else
+            end = place;
+    }
+}
+
+static int widest_axis(const int32_t* order, const double* centroid, int32_t begin, int32_t end)
+{
+    double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int32_t i = begin; i < end; ++i)
+        for (int k = 0; k < 3; ++k)
+        {
+            const double c = centroid[3 * (int64_t)order[i] + k];
+            if (c < lo[k]) lo[k] = c;
+            if (c > hi[k]) hi[k] = c;
+        }
+    int axis = 0;
+    for (int k = 1; k < 3; ++k)
+        if (hi[k] - lo[k] > hi[axis] - lo[axis]) axis = k;
+    return axis;
+}
+
+static void sort_leaves(flx_deformed_bvh* b, const double* centroid, int32_t first_leaf, int32_t leaf_count)
+{
+    if (leaf_count < 2) return;
+    const int32_t half  = leaf_count / 2;
+    const int32_t begin = leaf_begin(b, first_leaf), middle = leaf_begin(b, first_leaf + half),
+                  end = leaf_begin(b, first_leaf + leaf_count);
+    split(b->order, centroid, widest_axis(b->order, centroid, begin, end), begin, middle, end);
+    sort_leaves(b, centroid, first_leaf, half);
+    sort_leaves(b, centroid, first_leaf + half, half);
+}
+
+flx_status flx__deformed_bvh_create(flx_context* ctx, const double* x_rest, const int32_t* tet, int32_t search_count,
+                                    const int32_t* search, flx_deformed_bvh** out)
+{
+    flx_status        status   = FLX_OK;
+    flx_deformed_bvh* b        = NULL;
+    double*           centroid = NULL;
+
+    *out = NULL;
+    FLX_NEW_ZERO(ctx, b, 1);
+    b->ctx          = ctx;
+    b->tet          = tet;
+    b->search       = search;
+    b->search_count = search_count;
+    while (((int64_t)LANES << b->levels) < search_count) ++b->levels;
+    b->leaf_count = search_count > 0 ? (int32_t)1 << b->levels : 0;
+
+    FLX_NEW(ctx, b->order, search_count);
+    FLX_NEW(ctx, b->node, 2 * (int64_t)b->leaf_count);
+    FLX_NEW(ctx, b->leaf, b->leaf_count);
+    FLX_NEW(ctx, centroid, 3 * (int64_t)search_count);
+
+    for (int32_t s = 0; s < search_count; ++s)
+    {
+        const int32_t* corner = tet + 4 * (int64_t)search[s];
+        b->order[s]           = s;
+        for (int k = 0; k < 3; ++k)
+        {
+            double sum = 0;
+            for (int i = 0; i < 4; ++i) sum += x_rest[3 * (int64_t)corner[i] + k];
+            centroid[3 * (int64_t)s + k] = sum;
+        }
+    }
+    sort_leaves(b, centroid, 0, b->leaf_count);
+    flx__deformed_bvh_refit(b, x_rest);
+
+    *out = b;
+    b    = NULL;
+
+done:
+    flx__free(ctx, centroid);
+    flx__deformed_bvh_destroy(b);
+    return status;
+}
+
+void flx__deformed_bvh_destroy(flx_deformed_bvh* b)
+{
+    if (!b) return;
+    flx__free(b->ctx, b->order);
+    flx__free(b->ctx, b->node);
+    flx__free(b->ctx, b->leaf);
+    flx__free(b->ctx, b);
+}
+
+// --- boxes, each call -----------------------------------------------------------------------------------------------
+
+static float below(double v)
+{
+    const float f = (float)v;
+    return fabsf(f) <= FLT_MAX ? f - fabsf(f) * FLT_EPSILON : f;
+}
+
+static float above(double v)
+{
+    const float f = (float)v;
+    return fabsf(f) <= FLT_MAX ? f + fabsf(f) * FLT_EPSILON : f;
+}
+
+static void fit_leaf(flx_deformed_bvh* b, const double* x, int32_t leaf)
+{
+    const int32_t begin = leaf_begin(b, leaf), end = leaf_begin(b, leaf + 1);
+    leaf_boxes*   boxes = &b->leaf[leaf];
+    node_box*     node  = &b->node[b->leaf_count - 1 + leaf];
+    for (int k = 0; k < 3; ++k)
+    {
+        node->lo[k] = INFINITY;
+        node->hi[k] = -INFINITY;
+        for (int lane = 0; lane < LANES; ++lane)
+        {
+            boxes->lo[k][lane] = INFINITY;
+            boxes->hi[k][lane] = -INFINITY;
+        }
+    }
+    for (int32_t i = begin; i < end; ++i)
+    {
+        const int32_t* corner = b->tet + 4 * (int64_t)b->search[b->order[i]];
+        const double * p0 = x + 3 * (int64_t)corner[0], *p1 = x + 3 * (int64_t)corner[1],
+                     *p2 = x + 3 * (int64_t)corner[2], *p3 = x + 3 * (int64_t)corner[3];
+        for (int k = 0; k < 3; ++k)
+        {
+            double lo = INFINITY, hi = -INFINITY;
+            lo = p0[k] < lo ? p0[k] : lo, hi = p0[k] > hi ? p0[k] : hi; // written so that NaN changes nothing
+            lo = p1[k] < lo ? p1[k] : lo, hi = p1[k] > hi ? p1[k] : hi;
+            lo = p2[k] < lo ? p2[k] : lo, hi = p2[k] > hi ? p2[k] : hi;
+            lo = p3[k] < lo ? p3[k] : lo, hi = p3[k] > hi ? p3[k] : hi;
+            const float flo = below(lo), fhi = above(hi);
+            boxes->lo[k][i - begin] = flo;
+            boxes->hi[k][i - begin] = fhi;
+            if (flo < node->lo[k]) node->lo[k] = flo;
+            if (fhi > node->hi[k]) node->hi[k] = fhi;
+        }
+    }
+}
+
+static void fit_node(flx_deformed_bvh* b, int32_t i)
+{
+    const node_box *l = &b->node[2 * i + 1], *r = l + 1;
+    node_box*       n = &b->node[i];
+    for (int k = 0; k < 3; ++k)
+    {
+        n->lo[k] = l->lo[k] < r->lo[k] ? l->lo[k] : r->lo[k];
+        n->hi[k] = l->hi[k] > r->hi[k] ? l->hi[k] : r->hi[k];
+    }
+}
+
+typedef struct refit_args
+{
+    flx_deformed_bvh* bvh;
+    const double*     x;
+} refit_args;
+
+static int32_t task_levels(const flx_deformed_bvh* b)
+{
+    return b->levels < SUBTREE_LEVELS ? b->levels : SUBTREE_LEVELS;
+}
+
+/// One task fits the subtree below one node of level `levels - task_levels`.
+static void refit_range(void* user, int64_t begin, int64_t end, int32_t worker)
+{
+    (void)worker;
+    const refit_args* args = user;
+    flx_deformed_bvh* b    = args->bvh;
+    const int32_t     deep = task_levels(b);
+    for (int64_t task = begin; task < end; ++task)
+    {
+        for (int32_t j = 0; j < 1 << deep; ++j) fit_leaf(b, args->x, (int32_t)(task << deep) + j);
+        for (int32_t up = 1; up <= deep; ++up)
+        {
+            const int32_t level = b->levels - up;
+            const int32_t first = (1 << level) - 1 + (int32_t)(task << (deep - up));
+            for (int32_t i = 0; i < 1 << (deep - up); ++i) fit_node(b, first + i);
+        }
+    }
+}
+
+void flx__deformed_bvh_refit(flx_deformed_bvh* b, const double* x)
+{
+    if (b->leaf_count == 0) return;
+    refit_args    args = {b, x};
+    const int32_t top  = b->levels - task_levels(b);
+    flx__parallel_for(b->ctx, (int64_t)1 << top, 1, refit_range, &args);
+    for (int32_t i = (1 << top) - 2; i >= 0; --i) fit_node(b, i);
+}
+
+// --- query
+// ------------------------------------------------------------------------------------------------------------
+
+static bool meets(const node_box* n, const float lo[3], const float hi[3])
+{
+    return (n->lo[0] <= hi[0]) & (n->hi[0] >= lo[0]) & (n->lo[1] <= hi[1]) & (n->hi[1] >= lo[1]) & (n->lo[2] <= hi[2]) &
+           (n->hi[2] >= lo[2]);
+}
+
+static void query_leaf(const flx_deformed_bvh* b, int32_t leaf, const float lo[3], const float hi[3], flx_slot_fn visit,
+                       void* user)
+{
+    const leaf_boxes* boxes = &b->leaf[leaf];
+    int32_t           hit[LANES];
+    for (int lane = 0; lane < LANES; ++lane)
+        hit[lane] = (boxes->lo[0][lane] <= hi[0]) & (boxes->hi[0][lane] >= lo[0]) & (boxes->lo[1][lane] <= hi[1]) &
+                    (boxes->hi[1][lane] >= lo[1]) & (boxes->lo[2][lane] <= hi[2]) & (boxes->hi[2][lane] >= lo[2]);
+    const int32_t begin = leaf_begin(b, leaf), count = leaf_begin(b, leaf + 1) - begin;
+    for (int32_t lane = 0; lane < count; ++lane)
+        if (hit[lane]) visit(user, b->order[begin + lane]);
+}
+
+void flx__deformed_bvh_query(const flx_deformed_bvh* b, const double lo[3], const double hi[3], flx_slot_fn visit,
+                             void* user)
+{
+    if (b->leaf_count == 0) return;
+    const float qlo[3] = {below(lo[0]), below(lo[1]), below(lo[2])};
+    const float qhi[3] = {above(hi[0]), above(hi[1]), above(hi[2])};
+
+    int32_t stack[64]; // the tree has at most 29 levels
+    int32_t depth  = 0;
+    stack[depth++] = 0;
+    if (!meets(&b->node[0], qlo, qhi)) return;
+    while (depth > 0)
+    {
+        const int32_t i = stack[--depth];
+        if (i >= b->leaf_count - 1)
+        {
+            query_leaf(b, i - (b->leaf_count - 1), qlo, qhi, visit, user);
+            continue;
+        }
+        if (meets(&b->node[2 * i + 2], qlo, qhi)) stack[depth++] = 2 * i + 2;
+        if (meets(&b->node[2 * i + 1], qlo, qhi)) stack[depth++] = 2 * i + 1;
+    }
+}

@@ -1,0 +1,52 @@
+// Inside self contact: the object, and the step from "this tet holds the point" to a contact.
+#ifndef FLX_CONTACT_SELF_CONTACT_INTERNAL_H
+#define FLX_CONTACT_SELF_CONTACT_INTERNAL_H
+
+#include "contact/contact.h"
+#include "contact/deformed_bvh.h"
+
+struct flx_self_contact
+{
+    flx_context*          ctx;
+    flx_self_contact_desc desc;
+    flx_deformed_bvh*     bvh;
+    int32_t*              neighbour;    // [search_count][4] slot behind the face opposite each corner, -1 = none
+    double*               proxy_normal; // [proxy_count][3] unit outward normal at rest
+    uint8_t*              outcome;      // [proxy_count] of the last find
+    double*               overlap;      // [proxy_count] scratch of rest_overlaps
+    int32_t               skipped;      // of the last find
+};
+
+/// Barycentric weights of p; false when the tet is flat to rounding or not finite. *inverted: its volume is negative.
+bool flx__tet_hold(const double* x, const int32_t tet[4], const double p[3], double weight[4], bool* inverted);
+
+/// Deformed direction of the rest covector g (a normal) carried by a tet: cof(F) g, unit. It points outward as long as
+/// the tet is not inverted, and exists for flat tets as well. *stretch: det F. False when there is no direction.
+bool flx__carry_normal(const double* x_rest, const double* x, const int32_t tet[4], const double g[3], double out[3],
+                       double* stretch);
+
+/// What one proxy brings to its partners.
+typedef struct flx_prober
+{
+    int32_t proxy;
+    double  p[3];      // m, now
+    double  normal[3]; // deformed outward normal; 0 when its tet has none
+    double  max_along; // partners whose normal . own normal is larger are not facing: discarded
+} flx_prober;
+
+typedef enum flx_partner_outcome
+{
+    FLX_PARTNER_NONE = 0,
+    FLX_PARTNER_FOUND,
+    FLX_PARTNER_NOT_PRONE // found, but the row would act on vertices that contacts may not touch
+} flx_partner_outcome;
+
+/// The rest point that the tet in `slot` holds with `weight`, when it is material and not the proxy's own
+/// neighbourhood.
+bool flx__partner_possible(const flx_self_contact* self, int32_t proxy, int32_t slot, const double weight[4],
+                           double X[3]);
+/// The contact of the prober with the surface nearest to the rest point X, which lies in the tet in `slot`.
+flx_partner_outcome flx__partner_contact(const flx_self_contact* self, const double* x, const flx_prober* prober,
+                                         int32_t slot, const double X[3], flx_contact* out);
+
+#endif

@@ -1,0 +1,286 @@
+// From a point inside deformed flesh to its partner on the body's own surface.
+//
+// A deformed tet with corners x_i holds a point q with weights w. At rest the same material point is
+//   X = sum_i w_i X_i,                           X_i: rest corners
+// and the rest-pose distance field says whether there is material at X: phi(X) < 0. Its nearest surface point
+//   Y = argmin |X - Y| on the rest surface
+// is the partner. Y lies in a tet of its own; carried forward by that tet's weights v it is the row
+//   y = sum_i v_i x_i,    n = F^-T grad phi(Y) / |.|,    gap = n . (p - y) - offset.
+// With e_i, E_i the tet's edges now and at rest, F = Ds Dm^-1 and cof(F) = det(F) F^-T give, without dividing,
+//   F^-T g ~ m_1 (e_2 x e_3) + m_2 (e_3 x e_1) + m_3 (e_1 x e_2),   m = Dm^T g,
+// up to the sign of det F.
+//
+// Based on [MZS*11] section 5. Differs: Y is the exact nearest point of the triangles (the field only decides on which
+// side X is), and the tet that holds Y is found by walking from X's tet through shared faces, so that cells which lie
+// at one place but belong to parts that can separate are never confused.
+//
+// Own neighbourhood. Pairs nearer than `exclude` at rest are the same piece of skin, with one exception: surfaces that
+// face each other across a gap already at rest (closed lips, fingers side by side) are real partners however near.
+// Pairs that overlap at rest are not facing in that sense: they count as neighbourhood and are left alone.
+#include "contact/self_contact_internal.h"
+
+#include "math/mat3.h"
+
+#define WALK_STEPS 64       // faces crossed on the way from X's tet to Y's
+#define FACING -0.5         // cosine below which two surfaces face each other
+#define GRADIENT_MIN 0.5    // below: the field's gradient at the surface is spoilt by another sheet nearby
+#define STRETCH_MIN 1e-3    // det F below which a tet's own normal is not trusted
+#define WEIGHT_MIN 1e-9     // smaller ones are dropped from rows
+#define EXTRAPOLATE_MAX 1.0 // how far outside its tet a partner point may lie, in barycentric weight
+
+static bool unit(double v[3])
+{
+    const double length = flx__norm3(v);
+    if (!(length > 1e-150 && length < 1e150)) return false; // NaN fails too
+    for (int k = 0; k < 3; ++k) v[k] /= length;
+    return true;
+}
+
+static void combine(const double* x, const int32_t tet[4], const double w[4], double out[3])
+{
+    for (int k = 0; k < 3; ++k)
+    {
+        out[k] = 0;
+        for (int i = 0; i < 4; ++i) out[k] += w[i] * x[3 * (int64_t)tet[i] + k];
+    }
+}
+
+static void edges(const double* x, const int32_t tet[4], double e[3][3])
+{
+    for (int i = 0; i < 3; ++i) flx__sub3(x + 3 * (int64_t)tet[i + 1], x + 3 * (int64_t)tet[0], e[i]);
+}
+
+bool flx__tet_hold(const double* x, const int32_t tet[4], const double p[3], double weight[4], bool* inverted)
+{
+    double e[3][3], d[3], c01[3], c12[3], c20[3];
+    edges(x, tet, e);
+    flx__sub3(p, x + 3 * (int64_t)tet[0], d);
+    flx__cross3(e[1], e[2], c12);
+    flx__cross3(e[2], e[0], c20);
+    flx__cross3(e[0], e[1], c01);
+
+    const double det   = flx__dot3(e[0], c12);
+    const double scale = sqrt(flx__dot3(e[0], e[0])) * sqrt(flx__dot3(e[1], e[1])) * sqrt(flx__dot3(e[2], e[2]));
+    if (!(fabs(det) > 1e-10 * scale)) return false;
+
+    weight[1] = flx__dot3(d, c12) / det;
+    weight[2] = flx__dot3(d, c20) / det;
+    weight[3] = flx__dot3(d, c01) / det;
+    weight[0] = 1.0 - weight[1] - weight[2] - weight[3];
+    *inverted = det < 0;
+    return true;
+}
+
+static double smallest(const double w[4])
+{
+    double low = w[0];
+    for (int i = 1; i < 4; ++i)
+        if (w[i] < low) low = w[i];
+    return low;
+}
+
+bool flx__carry_normal(const double* x_rest, const double* x, const int32_t tet[4], const double g[3], double out[3],
+                       double* stretch)
+{
+    double E[3][3], e[3][3], c[3][3], rest_c[3];
+    edges(x_rest, tet, E);
+    edges(x, tet, e);
+    flx__cross3(e[1], e[2], c[0]);
+    flx__cross3(e[2], e[0], c[1]);
+    flx__cross3(e[0], e[1], c[2]);
+    flx__cross3(E[1], E[2], rest_c);
+    const double rest_det = flx__dot3(E[0], rest_c);
+    const double sign     = rest_det < 0 ? -1.0 : 1.0;
+
+    for (int k = 0; k < 3; ++k) out[k] = 0;
+    for (int i = 0; i < 3; ++i)
+    {
+        const double m = sign * flx__dot3(E[i], g);
+        for (int k = 0; k < 3; ++k) out[k] += m * c[i][k];
+    }
+    *stretch = flx__dot3(e[0], c[0]) / rest_det;
+    return unit(out);
+}
+
+// --- the surface at Y ------------------------------------------------------------------------------------------------
+
+static void surface_corners(const flx_self_contact* self, const double* x, int32_t triangle, double corner[3][3])
+{
+    const flx_self_contact_desc* d = &self->desc;
+    for (int i = 0; i < 3; ++i)
+    {
+        const flx_embedded* e = &d->surface[d->surface_triangle[3 * (int64_t)triangle + i]];
+        combine(x, d->tet + 4 * (int64_t)e->tet, e->weight, corner[i]);
+    }
+}
+
+static bool triangle_normal(const flx_self_contact* self, const double* x, int32_t triangle, double out[3])
+{
+    double c[3][3], a[3], b[3];
+    surface_corners(self, x, triangle, c);
+    flx__sub3(c[1], c[0], a);
+    flx__sub3(c[2], c[0], b);
+    flx__cross3(a, b, out);
+    return unit(out);
+}
+
+/// Outward normal at rest: the field's gradient, or the triangle's normal where another sheet is so near that the
+/// gradient is meaningless.
+static bool rest_normal(const flx_self_contact* self, const flx_closest* Y, double out[3])
+{
+    flx__distance_field_sample(self->desc.field, Y->point, out);
+    const double length = flx__norm3(out);
+    if (length > GRADIENT_MIN) return unit(out);
+    return triangle_normal(self, self->desc.x_rest, Y->triangle, out);
+}
+
+/// Facing the proxy across a gap: Y lies ahead of it and looks back at it.
+static bool faces(const flx_proxy* proxy, const double own_normal[3], const double Y[3], const double normal[3])
+{
+    double ahead[3];
+    flx__sub3(Y, proxy->rest, ahead);
+    return flx__dot3(own_normal, ahead) > 0 && flx__dot3(own_normal, normal) < FACING;
+}
+
+// --- the tet that holds Y
+// ---------------------------------------------------------------------------------------------
+
+typedef struct partner_row
+{
+    const int32_t* tet;
+    double         weight[4];
+    double         low; // smallest weight: >= 0 when the tet holds the point
+} partner_row;
+
+static void offer(const flx_self_contact* self, int32_t tet, const double Y[3], partner_row* best)
+{
+    const int32_t* corner = self->desc.tet + 4 * (int64_t)tet;
+    double         w[4];
+    bool           inverted;
+    if (!flx__tet_hold(self->desc.x_rest, corner, Y, w, &inverted)) return;
+    const double low = smallest(w);
+    if (low <= best->low) return;
+    best->tet = corner;
+    best->low = low;
+    for (int i = 0; i < 4; ++i) best->weight[i] = w[i];
+}
+
+/// Walk from X's tet through the face that hides Y most; then try the tets that the surface triangle is embedded in.
+/// False when Y lies far outside all of them (a surface much coarser than the tets, at the rim of what is searched).
+static bool find_row(const flx_self_contact* self, int32_t slot, const flx_closest* Y, partner_row* best)
+{
+    const flx_self_contact_desc* d = &self->desc;
+    best->tet                      = NULL;
+    best->low                      = -EXTRAPOLATE_MAX;
+
+    for (int step = 0; step < WALK_STEPS && slot >= 0; ++step)
+    {
+        const int32_t* corner = d->tet + 4 * (int64_t)d->search[slot];
+        double         w[4];
+        bool           inverted;
+        if (!flx__tet_hold(d->x_rest, corner, Y->point, w, &inverted)) break;
+        offer(self, d->search[slot], Y->point, best);
+        if (best->tet && best->low >= -1e-12) return true;
+        int through = 0;
+        for (int i = 1; i < 4; ++i)
+            if (w[i] < w[through]) through = i;
+        slot = self->neighbour[4 * (int64_t)slot + through];
+    }
+    for (int i = 0; i < 3; ++i)
+        offer(self, d->surface[d->surface_triangle[3 * (int64_t)Y->triangle + i]].tet, Y->point, best);
+    return best->tet != NULL;
+}
+
+/// Partner corners of the contact, with negative weights that sum to -1. False when one of them may not be acted on.
+static bool write_row(const flx_self_contact* self, const partner_row* row, flx_contact* out)
+{
+    const uint8_t* prone   = self->desc.prone;
+    int            largest = 0;
+    double         dropped = 0;
+    for (int i = 1; i < 4; ++i)
+        if (row->weight[i] > row->weight[largest]) largest = i;
+    for (int i = 0; i < 4; ++i)
+    {
+        const bool keep    = fabs(row->weight[i]) > WEIGHT_MIN;
+        out->vertex[4 + i] = keep ? row->tet[i] : -1;
+        out->weight[4 + i] = keep ? -row->weight[i] : 0.0;
+        if (!keep) dropped += row->weight[i];
+        if (keep && prone && !prone[row->tet[i]]) return false;
+    }
+    out->weight[4 + largest] -= dropped;
+    return true;
+}
+
+// --- together
+// ------------------------------------------------------------------------------------------------------------
+
+bool flx__partner_possible(const flx_self_contact* self, int32_t proxy, int32_t slot, const double weight[4],
+                           double X[3])
+{
+    const flx_self_contact_desc* d    = &self->desc;
+    const flx_proxy*             own  = &d->proxy[proxy];
+    const double                 near = d->exclude;
+
+    combine(d->x_rest, d->tet + 4 * (int64_t)d->search[slot], weight, X);
+    const double distance = flx__distance3(X, own->rest);
+    if (distance < 1e-3 * near) return false; // the proxy itself, in its own tets: most hits end here
+
+    double       g[3];
+    const double phi = flx__distance_field_sample(d->field, X, g);
+    if (!(phi < 0) || -phi > d->depth) return false;
+    return distance >= near || faces(own, self->proxy_normal + 3 * (int64_t)proxy, X, g);
+}
+
+flx_partner_outcome flx__partner_contact(const flx_self_contact* self, const double* x, const flx_prober* prober,
+                                         int32_t slot, const double X[3], flx_contact* out)
+{
+    const flx_self_contact_desc* d   = &self->desc;
+    const flx_proxy*             own = &d->proxy[prober->proxy];
+
+    flx_closest Y;
+    double      N[3];
+    if (!flx__triangle_bvh_closest(d->bvh, X, d->depth, &Y)) return FLX_PARTNER_NONE;
+    if (!rest_normal(self, &Y, N)) return FLX_PARTNER_NONE;
+    if (flx__distance3(Y.point, own->rest) < d->exclude &&
+        !faces(own, self->proxy_normal + 3 * (int64_t)prober->proxy, Y.point, N))
+        return FLX_PARTNER_NONE;
+
+    partner_row row;
+    if (!find_row(self, slot, &Y, &row)) return FLX_PARTNER_NONE;
+
+    // A tet that is flat or turned inside out has no trustworthy F^-T: there the deformed triangle speaks for the skin.
+    double n[3], stretch;
+    bool   carried = flx__carry_normal(d->x_rest, x, row.tet, N, n, &stretch);
+    if (!carried || !(stretch > STRETCH_MIN))
+    {
+        double t[3];
+        if (triangle_normal(self, x, Y.triangle, t))
+            for (int k = 0; k < 3; ++k) n[k] = t[k];
+        else if (!carried)
+            return FLX_PARTNER_NONE;
+    }
+
+    double y[3], apart[3];
+    combine(x, row.tet, row.weight, y);
+    flx__sub3(prober->p, y, apart);
+    const double distance = flx__dot3(n, apart);
+    const double gap      = distance - d->offset;
+    if (!(distance >= -d->depth && gap <= 1.5 * d->margin)) return FLX_PARTNER_NONE; // NaN fails too
+    if (!(flx__dot3(n, prober->normal) <= prober->max_along)) return FLX_PARTNER_NONE;
+
+    out->proxy    = prober->proxy;
+    out->obstacle = -1;
+    out->partner  = Y.triangle;
+    out->gap      = gap;
+    for (int k = 0; k < 3; ++k)
+    {
+        out->normal[k] = n[k];
+        out->target[k] = d->offset * n[k];
+    }
+    for (int i = 0; i < 4; ++i)
+    {
+        out->vertex[i] = own->vertex[i];
+        out->weight[i] = own->weight[i];
+    }
+    return write_row(self, &row, out) ? FLX_PARTNER_FOUND : FLX_PARTNER_NOT_PRONE;
+}
