@@ -1,0 +1,17 @@
+// Single-precision kernels, avx2: 8 lane(s). cmake/kernels.cmake gives this file its flags.
+#include "kernels/isa.h"
+
+#if defined(__AVX2__) && defined(__FMA__)
+#define WIDE_REAL float
+#define WIDE_LANES 8
+#include "kernels/corotated.inl"
+
+void flx__kernels_avx2(flx_kernels* k)
+{
+    k->name          = "avx2";
+    k->corotated_f32 = corotated;
+    k->rotation_f32  = rotation;
+}
+#else
+void flx__kernels_avx2(flx_kernels* k) { (void)k; }
+#endif

@@ -1,0 +1,17 @@
+// Single-precision kernels, avx512: 16 lane(s). cmake/kernels.cmake gives this file its flags.
+#include "kernels/isa.h"
+
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+#define WIDE_REAL float
+#define WIDE_LANES 16
+#include "kernels/corotated.inl"
+
+void flx__kernels_avx512(flx_kernels* k)
+{
+    k->name          = "avx512";
+    k->corotated_f32 = corotated;
+    k->rotation_f32  = rotation;
+}
+#else
+void flx__kernels_avx512(flx_kernels* k) { (void)k; }
+#endif

@@ -1,0 +1,17 @@
+// Single-precision kernels, neon: 4 lane(s). cmake/kernels.cmake gives this file its flags.
+#include "kernels/isa.h"
+
+#if defined(__aarch64__) && !defined(FLX_ONLY_SCALAR)
+#define WIDE_REAL float
+#define WIDE_LANES 4
+#include "kernels/corotated.inl"
+
+void flx__kernels_neon(flx_kernels* k)
+{
+    k->name          = "neon";
+    k->corotated_f32 = corotated;
+    k->rotation_f32  = rotation;
+}
+#else
+void flx__kernels_neon(flx_kernels* k) { (void)k; }
+#endif

@@ -1,0 +1,127 @@
+// Nearest rotation by the quaternion eigenproblem.
+//
+//   max tr(R^T F) = max q^T N q over unit quaternions q, N the symmetric traceless 4x4 matrix of F.
+//
+// The largest eigenvector of N is the answer whatever the sign of det F and whatever its rank: no squaring of F, no
+// case distinctions. N is diagonalised by cyclic Jacobi, which is backward stable.
+// Based on [Horn87].
+#include "math/rotation.h"
+
+#include "math/mat3.h"
+
+#include <string.h>
+
+/// Cyclic Jacobi for a symmetric n x n matrix, n <= 4. a is destroyed; v gets eigenvectors as columns.
+static void jacobi(int n, double a[4][4], double v[4][4])
+{
+    for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j) v[i][j] = i == j;
+    for (int sweep = 0; sweep < 30; ++sweep)
+    {
+        double off = 0, all = 0;
+        for (int i = 0; i < n; ++i)
+            for (int j = 0; j < n; ++j)
+            {
+                all += a[i][j] * a[i][j];
+                if (i != j) off += a[i][j] * a[i][j];
+            }
+        if (!(off > 1e-34 * all)) return; // NaN leaves here too
+        for (int p = 0; p < n; ++p)
+            for (int q = p + 1; q < n; ++q)
+            {
+                if (a[p][q] == 0) continue;
+                const double theta = (a[q][q] - a[p][p]) / (2 * a[p][q]);
+                const double t     = (theta < 0 ? -1.0 : 1.0) / (fabs(theta) + sqrt(theta * theta + 1));
+                const double c = 1 / sqrt(t * t + 1), s = t * c;
+                for (int k = 0; k < n; ++k)
+                {
+                    const double x = a[k][p], y = a[k][q];
+                    a[k][p] = c * x - s * y, a[k][q] = s * x + c * y;
+                }
+                for (int k = 0; k < n; ++k)
+                {
+                    const double x = a[p][k], y = a[q][k];
+                    a[p][k] = c * x - s * y, a[q][k] = s * x + c * y;
+                }
+                for (int k = 0; k < n; ++k)
+                {
+                    const double x = v[k][p], y = v[k][q];
+                    v[k][p] = c * x - s * y, v[k][q] = s * x + c * y;
+                }
+            }
+    }
+}
+
+static double largest_entry(const double F[9])
+{
+    double m = 0;
+    for (int i = 0; i < 9; ++i)
+    {
+        if (!isfinite(F[i])) return -1;
+        if (fabs(F[i]) > m) m = fabs(F[i]);
+    }
+    return m;
+}
+
+void flx__nearest_rotation(const double F[9], double R[9])
+{
+    static const double identity[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    const double        scale       = largest_entry(F);
+    if (!(scale > 0))
+    {
+        memcpy(R, identity, sizeof identity);
+        return;
+    }
+    double m[9];
+    for (int i = 0; i < 9; ++i) m[i] = F[i] / scale;
+
+    double a[4][4] = { { m[0] + m[4] + m[8], m[7] - m[5], m[2] - m[6], m[3] - m[1] },
+                       { m[7] - m[5], m[0] - m[4] - m[8], m[1] + m[3], m[2] + m[6] },
+                       { m[2] - m[6], m[1] + m[3], m[4] - m[0] - m[8], m[5] + m[7] },
+                       { m[3] - m[1], m[2] + m[6], m[5] + m[7], m[8] - m[0] - m[4] } };
+    double v[4][4];
+    jacobi(4, a, v);
+    int best = 0;
+    for (int i = 1; i < 4; ++i)
+        if (a[i][i] > a[best][best]) best = i;
+
+    double       w = v[0][best], x = v[1][best], y = v[2][best], z = v[3][best];
+    const double norm = sqrt(w * w + x * x + y * y + z * z);
+    w /= norm, x /= norm, y /= norm, z /= norm;
+    R[0] = 1 - 2 * (y * y + z * z), R[1] = 2 * (x * y - w * z), R[2] = 2 * (x * z + w * y);
+    R[3] = 2 * (x * y + w * z), R[4] = 1 - 2 * (x * x + z * z), R[5] = 2 * (y * z - w * x);
+    R[6] = 2 * (x * z - w * y), R[7] = 2 * (y * z + w * x), R[8] = 1 - 2 * (x * x + y * y);
+}
+
+// Eigenvalues of F^T F would lose the small singular values; with the rotation taken out they are the eigenvalues of the
+// symmetric factor S = R^T F, signs included.
+void flx__singular_values3(const double F[9], double sigma[3])
+{
+    double R[9], S[9], Rt[9];
+    flx__nearest_rotation(F, R);
+    flx__transpose3(R, Rt);
+    flx__mul3(Rt, F, S);
+    double a[4][4] = { { 0 } }, v[4][4];
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) a[i][j] = 0.5 * (S[3 * i + j] + S[3 * j + i]);
+    jacobi(3, a, v);
+    for (int i = 0; i < 3; ++i) sigma[i] = a[i][i];
+    for (int i = 0; i < 2; ++i)
+        for (int j = 0; j < 2 - i; ++j)
+            if (sigma[j] < sigma[j + 1])
+            {
+                const double t = sigma[j];
+                sigma[j]       = sigma[j + 1];
+                sigma[j + 1]   = t;
+            }
+}
+
+void flx__axis_rotation(const double axis[3], double angle, double R[9])
+{
+    const double c = cos(angle), s = sin(angle), d = 1 - c;
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) R[3 * i + j] = d * axis[i] * axis[j] + (i == j ? c : 0);
+    R[1] -= s * axis[2], R[2] += s * axis[1];
+    R[3] += s * axis[2], R[5] -= s * axis[0];
+    R[6] -= s * axis[1], R[7] += s * axis[0];
+}

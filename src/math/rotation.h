@@ -1,0 +1,16 @@
+// Nearest rotation and singular values of a 3x3 matrix, double precision and as robust as can be: the reference that the
+// wide kernels fall back on and are tested against.
+#ifndef FLX_MATH_ROTATION_H
+#define FLX_MATH_ROTATION_H
+
+/// R = argmin |F - R| over rotations (det R = +1, also when det F < 0). Any maximiser of tr(R^T F) when it is not unique
+/// (rank 1 and 0, equal singular values with det F < 0); the identity for a matrix that is zero or not finite.
+void flx__nearest_rotation(const double F[9], double R[9]);
+
+/// Singular values, sigma[0] >= sigma[1] >= |sigma[2]|, the last one signed like det F.
+void flx__singular_values3(const double F[9], double sigma[3]);
+
+/// Rotation by an angle (radians) about a unit axis [Rodrigues].
+void flx__axis_rotation(const double axis[3], double angle, double R[9]);
+
+#endif
