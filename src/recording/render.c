@@ -3,7 +3,6 @@
 
 #include "base/file.h"
 #include "math/mat3.h"
-#include "recording/frame_source.h"
 #include "recording/raster.h"
 
 #include <string.h>
@@ -71,7 +70,7 @@ done:
 flx_status flx_render_options_fit(flx_context* ctx, flx_recording* recording, flx_render_options* out)
 {
     flx_status         status   = FLX_OK;
-    const int32_t      vertical = flx__recording_up_axis(recording);
+    const int32_t      vertical = flx_recording_get_info(recording).up_axis == 1 ? 1 : 2;
     flx_render_options o        = {.struct_size = sizeof o, .width = 640, .height = 480};
     const double       side[3]  = {1, vertical == 1 ? 0.7 : -1.2, vertical == 1 ? 1.2 : 0.7};
     const double       zero[3]  = {0, 0, 0};
@@ -226,7 +225,7 @@ static flx_status draw_frame(renderer* r, int32_t index, uint8_t* rgb, int64_t s
         .samples        = samples_for(o->width, o->height),
         .ground         = isfinite(o->ground),
         .ground_height  = o->ground,
-        .vertical       = flx__recording_up_axis(r->recording),
+        .vertical       = r->info.up_axis == 1 ? 1 : 2,
     };
     status = flx__picture_draw(r->ctx, &desc, rgb, stride);
     if (status != FLX_OK) return status;
