@@ -68,7 +68,8 @@ typedef struct flx_self_contact_desc
     const flx_embedded*       surface;   // [..] embedding of each surface vertex (tet indices into `tet`)
     const uint8_t*            prone;     // [vertex_count] vertices that contact rows may act on; NULL = all
 
-    double exclude; // m: partner points nearer than this to the proxy in the rest pose are its own neighbourhood
+    double exclude; // m: partner points nearer than this to the proxy in the rest pose are its own neighbourhood, unless
+                    // the two surfaces face each other at rest already (closed lips)
     double margin;  // m: contacts this far apart are candidates (the proxy is probed along its normal too)
     double offset;  // m: distance kept
     double depth;   // m: deeper penetrations are taken as mistaken partners and skipped; > 0
@@ -92,7 +93,7 @@ int32_t flx__self_contact_find(flx_self_contact* self, const double* x, flx_cont
 int32_t flx__self_contact_skipped(const flx_self_contact* self);
 
 /// Proxies that lie inside other material of the body already at rest, and how deep the deepest is: the distance along its
-/// normal until it is out, m, at most `depth`; may be NULL. Such pairs are neighbours at rest: find() lets them be.
+/// normal until it is out, m, at most `depth`; may be NULL. find() counts the gap of such pairs from the rest pose.
 /// Reports, changes nothing. No heap; parallel.
 int32_t flx__self_contact_rest_overlaps(flx_self_contact* self, double* deepest);
 

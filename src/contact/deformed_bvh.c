@@ -38,7 +38,7 @@ struct flx_deformed_bvh
     leaf_boxes*    leaf;       // [leaf_count]
 };
 
-// --- sorting, once ------------------------------------------------------------------------------------------------
+// --- sorting, once -----------------------------------------------------------------------------------------
 
 static int32_t leaf_begin(const flx_deformed_bvh* b, int32_t leaf)
 {
@@ -167,7 +167,7 @@ void flx__deformed_bvh_destroy(flx_deformed_bvh* b)
     flx__free(b->ctx, b);
 }
 
-// --- boxes, each call -----------------------------------------------------------------------------------------------
+// --- boxes, each call --------------------------------------------------------------------------------------
 
 static float below(double v)
 {
@@ -267,8 +267,7 @@ void flx__deformed_bvh_refit(flx_deformed_bvh* b, const double* x)
     for (int32_t i = (1 << top) - 2; i >= 0; --i) fit_node(b, i);
 }
 
-// --- query
-// ------------------------------------------------------------------------------------------------------------
+// --- query -------------------------------------------------------------------------------------------------
 
 static bool meets(const node_box* n, const float lo[3], const float hi[3])
 {

@@ -18,8 +18,7 @@
 #define PROXY_GRAIN 32
 #define SAME_SIDE 0.5 // a penetrated partner whose normal is this parallel to the proxy's is the same side of the skin
 
-// --- create
-// -----------------------------------------------------------------------------------------------------------
+// --- create ------------------------------------------------------------------------------------------------
 
 static bool non_negative(double v)
 {
@@ -166,8 +165,7 @@ void flx__self_contact_destroy(flx_self_contact* self)
     flx__free(self->ctx, self);
 }
 
-// --- find
-// ---------------------------------------------------------------------------------------------------------------
+// --- find --------------------------------------------------------------------------------------------------
 
 typedef struct find_args
 {
@@ -326,8 +324,7 @@ int32_t flx__self_contact_skipped(const flx_self_contact* self)
     return self->skipped;
 }
 
-// --- at rest
-// --------------------------------------------------------------------------------------------------------------
+// --- at rest -----------------------------------------------------------------------------------------------
 
 #define OVERLAP_WINDING 0.5 // just outside the proxy's own skin: more winding than this is other material
 #define OVERLAP_STEP 1e-4   // of depth: least step of the march out of it

@@ -15,13 +15,15 @@
 // at one place but belong to parts that can separate are never confused.
 //
 // Own neighbourhood. Pairs nearer than `exclude` at rest are the same piece of skin, with one exception: surfaces that
-// face each other across a gap already at rest (closed lips, fingers side by side) are real partners however near.
-// Pairs that overlap at rest are not facing in that sense: they count as neighbourhood and are left alone.
+// face each other already at rest (closed lips, fingers side by side) are real partners however near. Where two parts
+// touch or overlap at rest, the nearest surface to a point that goes deeper is the proxy's own, at the place where it
+// was at rest: the gap then counts from the rest pose, so such parts rest as they are and resist going deeper.
 #include "contact/self_contact_internal.h"
 
 #include "math/mat3.h"
 
 #define WALK_STEPS 64       // faces crossed on the way from X's tet to Y's
+#define OWN_POINT 1e-3      // of exclude: nearer than this at rest is the same point
 #define FACING -0.5         // cosine below which two surfaces face each other
 #define GRADIENT_MIN 0.5    // below: the field's gradient at the surface is spoilt by another sheet nearby
 #define STRETCH_MIN 1e-3    // det F below which a tet's own normal is not trusted
@@ -102,7 +104,7 @@ bool flx__carry_normal(const double* x_rest, const double* x, const int32_t tet[
     return unit(out);
 }
 
-// --- the surface at Y ------------------------------------------------------------------------------------------------
+// --- the surface at Y --------------------------------------------------------------------------------------
 
 static void surface_corners(const flx_self_contact* self, const double* x, int32_t triangle, double corner[3][3])
 {
@@ -125,25 +127,21 @@ static bool triangle_normal(const flx_self_contact* self, const double* x, int32
 }
 
 /// Outward normal at rest: the field's gradient, or the triangle's normal where another sheet is so near that the
-/// gradient is meaningless.
-static bool rest_normal(const flx_self_contact* self, const flx_closest* Y, double out[3])
+/// gradient is meaningless; there the nearest triangle may be the other sheet's, so it is turned away from X, which is
+/// inside.
+static bool rest_normal(const flx_self_contact* self, const double X[3], const flx_closest* Y, double out[3])
 {
     flx__distance_field_sample(self->desc.field, Y->point, out);
-    const double length = flx__norm3(out);
-    if (length > GRADIENT_MIN) return unit(out);
-    return triangle_normal(self, self->desc.x_rest, Y->triangle, out);
+    if (flx__norm3(out) > GRADIENT_MIN) return unit(out);
+    if (!triangle_normal(self, self->desc.x_rest, Y->triangle, out)) return false;
+    double outward[3];
+    flx__sub3(Y->point, X, outward);
+    if (flx__dot3(outward, out) < 0)
+        for (int k = 0; k < 3; ++k) out[k] = -out[k];
+    return true;
 }
 
-/// Facing the proxy across a gap: Y lies ahead of it and looks back at it.
-static bool faces(const flx_proxy* proxy, const double own_normal[3], const double Y[3], const double normal[3])
-{
-    double ahead[3];
-    flx__sub3(Y, proxy->rest, ahead);
-    return flx__dot3(own_normal, ahead) > 0 && flx__dot3(own_normal, normal) < FACING;
-}
-
-// --- the tet that holds Y
-// ---------------------------------------------------------------------------------------------
+// --- the tet that holds Y ----------------------------------------------------------------------------------
 
 typedef struct partner_row
 {
@@ -211,24 +209,51 @@ static bool write_row(const flx_self_contact* self, const partner_row* row, flx_
     return true;
 }
 
-// --- together
-// ------------------------------------------------------------------------------------------------------------
+// --- own neighbourhood ---------------------------------------------------------------------------------------
+
+/// How far the rest point q lies ahead of the proxy's skin.
+static double ahead_of(const flx_self_contact* self, int32_t proxy, const double q[3])
+{
+    double d[3];
+    flx__sub3(q, self->desc.proxy[proxy].rest, d);
+    return flx__dot3(d, self->proxy_normal + 3 * (int64_t)proxy);
+}
+
+static bool share_corner(const int32_t a[4], const int32_t b[4])
+{
+    for (int i = 0; i < 4; ++i)
+        for (int j = 0; j < 4; ++j)
+            if (a[i] == b[j]) return true;
+    return false;
+}
+
+/// Is the partner point Y, with rest normal N, in the tet `corner`, the proxy's own piece of skin?
+static bool own_skin(const flx_self_contact* self, int32_t proxy, const double Y[3], const double N[3],
+                     const int32_t corner[4])
+{
+    const flx_proxy* own  = &self->desc.proxy[proxy];
+    const double     tiny = OWN_POINT * self->desc.exclude;
+    if (flx__distance3(Y, own->rest) >= self->desc.exclude) return false;
+    if (flx__dot3(self->proxy_normal + 3 * (int64_t)proxy, N) >= FACING) return true;
+    const double ahead = ahead_of(self, proxy, Y);
+    return ahead < -tiny || (ahead < tiny && share_corner(own->vertex, corner));
+}
+
+// --- together ----------------------------------------------------------------------------------------------
 
 bool flx__partner_possible(const flx_self_contact* self, int32_t proxy, int32_t slot, const double weight[4],
                            double X[3])
 {
-    const flx_self_contact_desc* d    = &self->desc;
-    const flx_proxy*             own  = &d->proxy[proxy];
-    const double                 near = d->exclude;
+    const flx_self_contact_desc* d   = &self->desc;
+    const flx_proxy*             own = &d->proxy[proxy];
 
     combine(d->x_rest, d->tet + 4 * (int64_t)d->search[slot], weight, X);
     const double distance = flx__distance3(X, own->rest);
-    if (distance < 1e-3 * near) return false; // the proxy itself, in its own tets: most hits end here
+    if (distance < OWN_POINT * d->exclude) return false; // the proxy itself, in its own tets: most hits end here
+    if (distance < d->exclude && ahead_of(self, proxy, X) < 0) return false;
 
-    double       g[3];
-    const double phi = flx__distance_field_sample(d->field, X, g);
-    if (!(phi < 0) || -phi > d->depth) return false;
-    return distance >= near || faces(own, self->proxy_normal + 3 * (int64_t)proxy, X, g);
+    const double phi = flx__distance_field_sample(d->field, X, NULL);
+    return phi < 0 && -phi <= d->depth;
 }
 
 flx_partner_outcome flx__partner_contact(const flx_self_contact* self, const double* x, const flx_prober* prober,
@@ -240,13 +265,11 @@ flx_partner_outcome flx__partner_contact(const flx_self_contact* self, const dou
     flx_closest Y;
     double      N[3];
     if (!flx__triangle_bvh_closest(d->bvh, X, d->depth, &Y)) return FLX_PARTNER_NONE;
-    if (!rest_normal(self, &Y, N)) return FLX_PARTNER_NONE;
-    if (flx__distance3(Y.point, own->rest) < d->exclude &&
-        !faces(own, self->proxy_normal + 3 * (int64_t)prober->proxy, Y.point, N))
-        return FLX_PARTNER_NONE;
+    if (!rest_normal(self, X, &Y, N)) return FLX_PARTNER_NONE;
 
     partner_row row;
     if (!find_row(self, slot, &Y, &row)) return FLX_PARTNER_NONE;
+    if (own_skin(self, prober->proxy, Y.point, N, row.tet)) return FLX_PARTNER_NONE;
 
     // A tet that is flat or turned inside out has no trustworthy F^-T: there the deformed triangle speaks for the skin.
     double n[3], stretch;
