@@ -12,7 +12,7 @@
 #include <math.h>
 
 #define FOUR_PI 12.566370614359172954
-#define BETA 3.5 // the series is used beyond this many radii; its error is measured in test_winding.c
+#define BETA 3.0 // the series is used beyond this many radii; its error is measured in test_winding.c
 
 static double dot(const double a[3], const double b[3])
 {
