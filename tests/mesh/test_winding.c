@@ -1,7 +1,7 @@
 #include "mesh/surfaces.h"
 #include "mesh/triangle_bvh.h"
 
-#define FAR_ERROR 2.5e-3 // of the series at BETA = 3: two hundred times below the half that decides inside or outside
+#define FAR_ERROR 5e-3 // of the series at BETA = 3: a hundred times below the half that decides inside or outside
 
 static flx_triangle_bvh* tree_of(flx_context* ctx, const surface* s)
 {
