@@ -188,8 +188,34 @@ static inline wide3x3 nearest_rotation(const wide3x3* h)
     return w;
 }
 
+/// Where Dm^-1 of the tets at hand stands: entry c at base + c stride. Single precision reads the packed blocks, double
+/// precision (one lane) the model's own arrays.
+typedef struct rest_shape
+{
+    const WIDE_REAL* base;
+    int64_t          stride;
+    wide             stiffness;
+} rest_shape;
+
+static inline rest_shape rest_of(const flx_patches* p, int64_t block, int lane0)
+{
+    rest_shape r;
+    if (sizeof(WIDE_REAL) == 4)
+    {
+        r.base      = (const WIDE_REAL*)(const void*)p->rest_inv_f32 + block * 9 * FLX_LANES + lane0;
+        r.stride    = FLX_LANES;
+        r.stiffness = wide_load((const WIDE_REAL*)(const void*)p->stiffness_f32 + block * FLX_LANES + lane0);
+        return r;
+    }
+    const int32_t tet = p->tet[block * FLX_LANES + lane0];
+    r.base            = (const WIDE_REAL*)(const void*)p->rest_inv_f64 + 9 * (int64_t)(tet < 0 ? 0 : tet);
+    r.stride          = 1;
+    r.stiffness       = wide_set(tet < 0 ? 0 : (WIDE_REAL)p->stiffness_f64[tet]);
+    return r;
+}
+
 /// H of WIDE_LANES tets from local displacements [.][4].
-static inline wide3x3 strain_of(const WIDE_REAL* local, const uint16_t* corner, int lane0, const WIDE_REAL* rest_inv)
+static inline wide3x3 strain_of(const WIDE_REAL* local, const uint16_t* corner, int lane0, const rest_shape* rest)
 {
     WIDE_REAL d[9][WIDE_LANES]; // dU: column j = corner j+1 less corner 0
     for (int lane = 0; lane < WIDE_LANES; ++lane)
@@ -205,7 +231,7 @@ static inline wide3x3 strain_of(const WIDE_REAL* local, const uint16_t* corner, 
     for (int i = 0; i < 9; ++i)
     {
         du.m[i]  = wide_load(d[i]);
-        inv.m[i] = wide_load(rest_inv + i * FLX_LANES + lane0);
+        inv.m[i] = wide_load(rest->base + i * rest->stride);
     }
     return wide_mul(&du, &inv);
 }
@@ -224,8 +250,6 @@ static void load_local(const int32_t* vertex, int32_t count, const double* u, WI
 static void corotated(const flx_corotated_pass* pass, int64_t begin, int64_t end, int32_t worker)
 {
     const flx_patches* p         = pass->patches;
-    const WIDE_REAL*   rest_inv  = sizeof(WIDE_REAL) == 4 ? (const void*)p->rest_inv_f32 : (const void*)p->rest_inv_f64;
-    const WIDE_REAL*   stiffness = sizeof(WIDE_REAL) == 4 ? (const void*)p->stiffness_f32 : (const void*)p->stiffness_f64;
     WIDE_REAL*         local     = (WIDE_REAL*)pass->scratch + (int64_t)worker * 12 * p->local_max;
     WIDE_REAL*         turned    = local + 4 * p->local_max;
     WIDE_REAL*         sum       = turned + 4 * p->local_max;
@@ -247,11 +271,11 @@ static void corotated(const flx_corotated_pass* pass, int64_t begin, int64_t end
         int32_t inverted = 0;
         for (int32_t block = p->first_block[patch]; block < p->first_block[patch + 1]; ++block)
         {
-            const uint16_t*  corner = p->corner + (int64_t)block * 4 * FLX_LANES;
-            const WIDE_REAL* inv    = rest_inv + (int64_t)block * 9 * FLX_LANES;
+            const uint16_t* corner = p->corner + (int64_t)block * 4 * FLX_LANES;
             for (int lane0 = 0; lane0 < FLX_LANES; lane0 += WIDE_LANES)
             {
-                wide3x3       h = strain_of(local_rotation, corner, lane0, inv);
+                const rest_shape rest = rest_of(p, block, lane0);
+                wide3x3          h    = strain_of(local_rotation, corner, lane0, &rest);
                 const wide3x3 w = nearest_rotation(&h);
 
                 wide3x3 f;
@@ -259,8 +283,8 @@ static void corotated(const flx_corotated_pass* pass, int64_t begin, int64_t end
                 const wide3x3 cof = wide_cofactor(&f);
                 const wide    det = f.m[0] * cof.m[0] + f.m[1] * cof.m[1] + f.m[2] * cof.m[2];
 
-                if (pass->u_rotation) h = strain_of(local, corner, lane0, inv);
-                const wide k = wide_load(stiffness + (int64_t)block * FLX_LANES + lane0);
+                if (pass->u_rotation) h = strain_of(local, corner, lane0, &rest);
+                const wide k = rest.stiffness;
                 wide3x3    stress;
                 wide       density = wide_set(0);
                 for (int i = 0; i < 9; ++i)
@@ -277,7 +301,7 @@ static void corotated(const flx_corotated_pass* pass, int64_t begin, int64_t end
                     {
                         wide force = wide_set(0); // -(P Dm^-T)_ij = -sum_k P_ik Dm^-1_jk
                         for (int c = 0; c < 3; ++c)
-                            force -= stress.m[3 * i + c] * wide_load(inv + (3 * j + c) * FLX_LANES + lane0);
+                            force -= stress.m[3 * i + c] * wide_load(rest.base + (3 * j + c) * rest.stride);
                         wide_store(out[3 * (j + 1) + i], force);
                         total -= force;
                     }

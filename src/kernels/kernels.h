@@ -25,8 +25,8 @@ typedef struct flx_patches
     int32_t*  tet;          // [block_count][FLX_LANES] model tet, -1 = unused lane
     float*    rest_inv_f32; // [block_count][9][FLX_LANES] Dm^-1 row major, 1/m
     float*    stiffness_f32;// [block_count][FLX_LANES] 2 mu volume, N m
-    double*   rest_inv_f64; // the same in double precision, or NULL
-    double*   stiffness_f64;
+    const double* rest_inv_f64;  // [tets of the model][9] and [..]: the model's own arrays, by tet number
+    const double* stiffness_f64;
 } flx_patches;
 
 /// What one pass over patches reads and writes.

@@ -1,0 +1,200 @@
+// Compile: scene -> model. The story; the details are in bodies.c, attach.c, region.c, elements.c.
+#include "model/model.h"
+
+#include <string.h>
+
+flx_status flx__build_progress(const flx_build* build, const char* what, double done)
+{
+    if (build->progress && !build->progress(build->user, what, done))
+        return flx__fail(build->model->ctx, FLX_ERR_CANCELLED, "cancelled while %s", what);
+    return FLX_OK;
+}
+
+/// Solver's numbering: used vertices only, by nested dissection, prone ones last.
+static flx_status number_vertices(flx_build* build)
+{
+    flx_status   status = FLX_OK;
+    flx_model*   m      = build->model;
+    flx_context* ctx    = m->ctx;
+    flx_graph    graph  = { 0 };
+    int32_t *    used = NULL, *order = NULL, *first = NULL, *entry = NULL, *seen = NULL;
+    uint8_t*     prone = NULL;
+    int64_t      room  = 0;
+
+    FLX_NEW(ctx, m->of_user, m->user_vertex_count);
+    FLX_NEW(ctx, used, m->user_vertex_count);
+    for (int32_t i = 0; i < m->user_vertex_count; ++i) m->of_user[i] = -1;
+    for (int64_t k = 0; k < 4 * (int64_t)m->tet_count; ++k) m->of_user[m->user_tet[k]] = 0;
+    int32_t n = 0;
+    for (int32_t i = 0; i < m->user_vertex_count; ++i)
+        if (m->of_user[i] == 0) m->of_user[i] = n, used[n++] = i;
+    m->vertex_count = n;
+
+    // adjacency through tets
+    FLX_NEW_ZERO(ctx, first, (int64_t)n + 1);
+    FLX_NEW(ctx, entry, 4 * (int64_t)m->tet_count);
+    FLX_NEW(ctx, seen, n);
+    FLX_NEW(ctx, graph.first, (int64_t)n + 1);
+    for (int64_t k = 0; k < 4 * (int64_t)m->tet_count; ++k) ++first[m->of_user[m->user_tet[k]] + 1];
+    for (int32_t i = 0; i < n; ++i) first[i + 1] += first[i], seen[i] = -1;
+    for (int32_t k = 0; k < 4 * m->tet_count; ++k) entry[first[m->of_user[m->user_tet[k]]]++] = k / 4;
+    for (int32_t i = n; i > 0; --i) first[i] = first[i - 1];
+    first[0] = 0;
+    graph.n  = n;
+    int64_t at = 0;
+    for (int32_t i = 0; i < n; ++i)
+    {
+        graph.first[i] = at;
+        seen[i]        = i;
+        FLX_RESERVE(ctx, graph.adjacent, room, at + 3 * (int64_t)(first[i + 1] - first[i]));
+        for (int32_t k = first[i]; k < first[i + 1]; ++k)
+            for (int c = 0; c < 4; ++c)
+            {
+                const int32_t j = m->of_user[m->user_tet[4 * (int64_t)entry[k] + c]];
+                if (seen[j] != i) seen[j] = i, graph.adjacent[at++] = j;
+            }
+    }
+    graph.first[n] = at;
+
+    FLX_NEW(ctx, prone, n);
+    FLX_NEW(ctx, order, n);
+    for (int32_t i = 0; i < n; ++i) prone[i] = build->prone[used[i]], m->prone_count += prone[i] != 0;
+    m->free_count      = n - m->prone_count;
+    const double start = flx__now();
+    FLX_TRY(flx__order_nested_dissection(ctx, &graph, prone, order));
+    m->ms_order = 1e3 * (flx__now() - start);
+
+    FLX_NEW(ctx, m->user_of, n);
+    FLX_NEW(ctx, m->x_rest, 3 * (int64_t)n);
+    FLX_NEW(ctx, m->tet, 4 * (int64_t)m->tet_count);
+    for (int32_t k = 0; k < n; ++k)
+    {
+        const int32_t u = used[order[k]];
+        m->user_of[k]   = u;
+        m->of_user[u]   = k;
+        memcpy(m->x_rest + 3 * (int64_t)k, m->user_rest + 3 * (int64_t)u, 3 * sizeof(double));
+    }
+    for (int64_t k = 0; k < 4 * (int64_t)m->tet_count; ++k) m->tet[k] = m->of_user[m->user_tet[k]];
+    for (int32_t s = 0; s < m->spring_count; ++s)
+        for (int c = 0; c < 4; ++c) m->spring[s].vertex[c] = m->of_user[m->spring[s].vertex[c]];
+    for (int32_t i = 0; i < m->proxy_count; ++i)
+        for (int c = 0; c < 4; ++c) m->proxy[i].vertex[c] = m->of_user[m->proxy[i].vertex[c]];
+    for (int32_t l = 0; l < m->load_count; ++l)
+        for (int32_t k = 0; k < m->load[l].count; ++k) m->load[l].vertex[k] = m->of_user[m->load[l].vertex[k]];
+
+done:
+    flx__free(ctx, graph.first);
+    flx__free(ctx, graph.adjacent);
+    flx__free(ctx, used);
+    flx__free(ctx, order);
+    flx__free(ctx, first);
+    flx__free(ctx, entry);
+    flx__free(ctx, seen);
+    flx__free(ctx, prone);
+    return status;
+}
+
+/// Identity of everything that decides the motion, settings apart.
+static uint64_t hash_of(const flx_model* m)
+{
+    uint64_t h = FLX_HASH_START;
+    h          = flx__hash(h, m->x_rest, 24 * (int64_t)m->vertex_count);
+    h          = flx__hash(h, m->tet, 16 * (int64_t)m->tet_count);
+    h          = flx__hash(h, m->stiffness, 8 * (int64_t)m->tet_count);
+    h          = flx__hash(h, m->mass, 8 * (int64_t)m->vertex_count);
+    for (int32_t i = 0; i < m->spring_count; ++i)
+    {
+        h = flx__hash(h, m->spring[i].vertex, sizeof m->spring[i].vertex);
+        h = flx__hash(h, m->spring[i].weight, sizeof m->spring[i].weight);
+        h = flx__hash(h, &m->spring[i].stiffness, sizeof(double));
+    }
+    for (int32_t i = 0; i < m->proxy_count; ++i) h = flx__hash(h, m->proxy[i].rest, sizeof m->proxy[i].rest);
+    return flx__hash(h, m->scene->gravity, sizeof m->scene->gravity);
+}
+
+flx_status flx_model_compile(flx_context* ctx, const flx_scene* scene, flx_progress_fn progress, void* user, flx_model** out)
+{
+    flx_status status = FLX_OK;
+    flx_build  build  = { .progress = progress, .user = user };
+    flx_model* m      = NULL;
+
+    *out = NULL;
+    FLX_NEW_ZERO(ctx, m, 1);
+    build.model    = m;
+    m->ctx         = ctx;
+    m->scene       = scene;
+
+    FLX_TRY(flx__build_bodies(&build));
+    FLX_TRY(flx__build_progress(&build, "attaching", 0.35));
+    FLX_TRY(flx__build_springs(&build));
+    FLX_TRY(flx__build_loads(&build));
+    FLX_TRY(flx__build_progress(&build, "finding collision-prone vertices", 0.4));
+    FLX_TRY(flx__build_contact(&build));
+    FLX_TRY(flx__build_progress(&build, "ordering", 0.55));
+    FLX_TRY(number_vertices(&build));
+    FLX_TRY(flx__build_progress(&build, "packing elements", 0.75));
+    FLX_TRY(flx__build_elements(&build));
+    FLX_TRY(flx__build_progress(&build, "computing rest-pose distances", 0.85));
+    FLX_TRY(flx__build_self_fields(&build));
+    m->hash = hash_of(m);
+    FLX_TRY(flx__build_progress(&build, "compiled", 1));
+    *out = m;
+    m    = NULL;
+
+done:
+    flx__free(ctx, build.prone);
+    flx_model_destroy(m);
+    return status;
+}
+
+void flx_model_destroy(flx_model* m)
+{
+    if (!m) return;
+    flx_context* ctx = m->ctx;
+    for (int32_t i = 0; i < m->body_count; ++i)
+    {
+        flx_body* b = &m->body[i];
+        flx__lattice_destroy(ctx, b->lattice);
+        flx__tet_locator_destroy(b->locator);
+        flx__triangle_bvh_destroy(b->bvh);
+        flx__triangle_bvh_destroy(b->whole_bvh);
+        flx__free(ctx, b->source_triangle);
+    }
+    for (int32_t i = 0; i < m->load_count; ++i) flx__free(ctx, m->load[i].vertex);
+    for (int32_t i = 0; i < m->group_count; ++i)
+    {
+        flx__distance_field_destroy(m->group[i].field);
+        flx__free(ctx, m->group[i].search);
+    }
+    for (int32_t i = 0; m->solid && i < m->solid_count; ++i) flx__solid_destroy(m->solid[i]);
+    flx__patches_release(ctx, &m->alpha);
+    flx__patches_release(ctx, &m->beta);
+    void* const arrays[] = { m->body, m->user_rest, m->user_tet, m->tet_body, m->of_user, m->user_of, m->x_rest, m->mass,
+                             m->tet, m->rest_inv, m->stiffness, m->alpha_first, m->alpha_slot, m->beta_first, m->beta_slot,
+                             m->spring, m->spring_first, m->spring_entry, m->load, m->surface_triangle, m->surface,
+                             m->surface_rest, m->group, m->proxy, m->proxy_surface, m->solid };
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; ++i) flx__free(ctx, arrays[i]);
+    flx__free(ctx, m);
+}
+
+flx_model_info flx_model_get_info(const flx_model* m)
+{
+    return (flx_model_info){ .body_count             = m->body_count,
+                             .vertex_count           = m->user_vertex_count,
+                             .tet_count              = m->tet_count,
+                             .prone_count            = m->prone_count,
+                             .proxy_count            = m->proxy_count,
+                             .attachment_count       = m->spring_count,
+                             .surface_vertex_count   = m->surface_vertex_count,
+                             .surface_triangle_count = m->surface_triangle_count,
+                             .region_proposed        = m->region_proposed,
+                             .cell                   = m->cell,
+                             .size                   = m->size,
+                             .hash                   = m->hash };
+}
+
+const flx_scene* flx_model_scene(const flx_model* m) { return m->scene; }
+const int32_t*   flx_model_tets(const flx_model* m) { return m->user_tet; }
+const int32_t*   flx_model_surface_triangles(const flx_model* m) { return m->surface_triangle; }
+const double*    flx_model_rest_positions(const flx_model* m) { return m->user_rest; }
+const int32_t*   flx_model_tet_body(const flx_model* m) { return m->tet_body; }
