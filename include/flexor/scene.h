@@ -49,15 +49,15 @@ typedef struct flx_material
 typedef struct flx_body_desc
 {
     char*        name;
-    char*        surface; ///< path of a closed surface to embed in a lattice, or NULL
-    char*        tets;    ///< path of a conforming tet mesh, or NULL. Exactly one of the two is given
+    char*        surface; ///< path of a closed surface to embed, or NULL: in a lattice made here, or in `tets` if given
+    char*        tets;    ///< path of a tet mesh, or NULL: conforming, or with `surface` the cage it is embedded in
     char*        group;   ///< only this group of the file; NULL = all
     double       scale;   ///< file unit to m
     double       rotate_deg[3];  ///< then rotated about x, then y, then z, degrees
     double       translate[3];   ///< then moved, m
     bool         weld, repair;
     double       weld_tolerance;
-    double       lattice_cell;   ///< m: edge of a BCC cell; 0 = from lattice_tets
+    double       lattice_cell;   ///< m: edge of a BCC cell; 0 = from lattice_tets (both 0 with `tets`: no lattice)
     int32_t      lattice_tets;   ///< wanted number of tets; 0 = from lattice_cell
     int32_t      crop_count;     ///< keep only what lies inside one of these shapes (boxes, spheres, capsules)
     flx_shape*   crop;
@@ -89,7 +89,7 @@ typedef struct flx_fix_desc
 {
     int32_t   body;
     flx_shape region;
-    double    stiffness; ///< N/m per vertex
+    double    stiffness; ///< N/m per vertex; 0 = automatic (much stiffer than the material around it)
     double    from, until; ///< s: active in [from, until); until < 0 = for ever
 } flx_fix_desc;
 
@@ -172,7 +172,7 @@ typedef struct flx_settings
     flx_precision precision;
     int32_t       outer, inner, substeps;
     int32_t       pcg_iterations, contact_sweeps;
-    double        damping, tolerance, pcg_tolerance, divergence;
+    double        damping, proximal, tolerance, pcg_tolerance, divergence;
 } flx_settings;
 
 FLX_API flx_settings flx_settings_default(void);
@@ -194,9 +194,9 @@ typedef struct flx_run_desc
 typedef struct flx_camera_desc
 {
     char*  name;
-    double from[3]; ///< m, eye; used when `look` is given
-    double at[3];   ///< m
-    double up[3];
+    double from[3]; ///< m, eye
+    double at[3];   ///< m, what it looks at
+    double up[3];   ///< unit vector
     double width;   ///< m shown across at `at`; 0 = fit the body over the whole run
 } flx_camera_desc;
 
@@ -206,6 +206,7 @@ typedef struct flx_scene
     char*              path;      ///< of the scene file; NULL when made by hand
     char*              data_path; ///< folder that `data:` paths are relative to; NULL = none given
     double             gravity[3]; ///< m/s^2; default 0: say so in the scene if there is any
+    int32_t            up_axis;    ///< which axis points up: 1 = y, 2 = z; for exports and cameras. By hand: set it
     int32_t            body_count, bone_count, attach_count, fix_count, motion_count, obstacle_count, contact_count,
         load_count, camera_count;
     flx_body_desc*     body;
@@ -227,7 +228,8 @@ typedef struct flx_scene_options
     size_t             struct_size;
     const char*        data_path;      ///< folder for `data:` paths, or NULL
     int32_t            override_count; ///< "section.key=value", e.g. "solver.outer=3", "run.frames=10", "bodies[0].material.young=50 kPa"
-    const char* const* overrides;      ///< a bare "key=value" means "solver.key=value"
+    const char* const* overrides;      ///< a bare "key=value" means "solver.key=value", or a key of the scene: "gravity=9.81"
+    bool               skip_files;     ///< do not look whether the files that the scene names exist; default false
 } flx_scene_options;
 
 FLX_API flx_scene_options flx_scene_options_default(void);
