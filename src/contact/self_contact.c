@@ -218,11 +218,11 @@ static void consider(search* s, int32_t slot, bool inverted, const double X[3])
     *s->best    = c;
 }
 
-static bool holds(const search* s, int32_t slot, const double q[3], double X[3], bool* inverted)
+/// Does the tet hold q, and material where q lies? Then X is where that is at rest.
+static bool holds(const search* s, int32_t slot, const flx_tet_frame* frame, const double q[3], double X[3])
 {
-    const flx_self_contact_desc* d = &s->self->desc;
-    double                       w[4];
-    if (!flx__tet_hold(s->x, d->tet + 4 * (int64_t)d->search[slot], q, w, inverted)) return false;
+    double w[4];
+    flx__tet_frame_weights(frame, q, w);
     for (int i = 0; i < 4; ++i)
         if (!(w[i] >= HOLD_SLACK)) return false;
     return flx__partner_possible(s->self, s->prober.proxy, slot, w, X);
@@ -230,15 +230,16 @@ static bool holds(const search* s, int32_t slot, const double q[3], double X[3],
 
 static void visit(void* user, int32_t slot)
 {
-    search* s = user;
-    double  X[3];
-    bool    inverted;
-    if (holds(s, slot, s->prober.p, X, &inverted)) consider(s, slot, inverted, X);
+    search*       s = user;
+    flx_tet_frame frame;
+    double        X[3];
+    if (!flx__tet_frame(s->x, s->self->desc.tet + 4 * (int64_t)s->self->desc.search[slot], &frame)) return;
+    if (holds(s, slot, &frame, s->prober.p, X)) consider(s, slot, frame.inverted, X);
     if (!s->has_probe || s->outcome != FLX_PARTNER_NONE || s->hit_count == PROBE_HITS) return;
-    if (!holds(s, slot, s->probe, X, &inverted)) return;
+    if (!holds(s, slot, &frame, s->probe, X)) return;
     probe_hit* hit = &s->hit[s->hit_count++];
     hit->slot      = slot;
-    hit->inverted  = inverted;
+    hit->inverted  = frame.inverted;
     for (int k = 0; k < 3; ++k) hit->X[k] = X[k];
 }
 

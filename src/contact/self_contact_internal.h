@@ -4,6 +4,7 @@
 
 #include "contact/contact.h"
 #include "contact/deformed_bvh.h"
+#include "math/mat3.h"
 
 struct flx_self_contact
 {
@@ -17,8 +18,44 @@ struct flx_self_contact
     int32_t               skipped;      // of the last find
 };
 
-/// Barycentric weights of p; false when the tet is flat to rounding or not finite. *inverted: its volume is negative.
-bool flx__tet_hold(const double* x, const int32_t tet[4], const double p[3], double weight[4], bool* inverted);
+/// A tet made ready for barycentric weights: w_i(p) = slope_i . (p - origin).
+typedef struct flx_tet_frame
+{
+    double origin[3];
+    double slope[3][3]; // of corners 1, 2, 3
+    bool   inverted;    // its volume is negative
+} flx_tet_frame;
+
+/// False when the tet is flat to rounding or not finite.
+static inline bool flx__tet_frame(const double* x, const int32_t tet[4], flx_tet_frame* f)
+{
+    double        e[3][3];
+    const double* o = x + 3 * (int64_t)tet[0];
+    for (int i = 0; i < 3; ++i) flx__sub3(x + 3 * (int64_t)tet[i + 1], o, e[i]);
+    flx__cross3(e[1], e[2], f->slope[0]);
+    flx__cross3(e[2], e[0], f->slope[1]);
+    flx__cross3(e[0], e[1], f->slope[2]);
+    const double det   = flx__dot3(e[0], f->slope[0]);
+    const double scale = flx__dot3(e[0], e[0]) * flx__dot3(e[1], e[1]) * flx__dot3(e[2], e[2]);
+    if (!(det * det > 1e-20 * scale)) return false; // volume to edges cubed: 1e-10
+
+    const double inverse = 1.0 / det;
+    for (int k = 0; k < 3; ++k)
+    {
+        f->origin[k] = o[k];
+        for (int i = 0; i < 3; ++i) f->slope[i][k] *= inverse;
+    }
+    f->inverted = det < 0;
+    return true;
+}
+
+static inline void flx__tet_frame_weights(const flx_tet_frame* f, const double p[3], double w[4])
+{
+    double d[3];
+    flx__sub3(p, f->origin, d);
+    for (int i = 0; i < 3; ++i) w[i + 1] = flx__dot3(f->slope[i], d);
+    w[0] = 1.0 - w[1] - w[2] - w[3];
+}
 
 /// Deformed direction of the rest covector g (a normal) carried by a tet: cof(F) g, unit. It points outward as long as
 /// the tet is not inverted, and exists for flat tets as well. *stretch: det F. False when there is no direction.

@@ -52,35 +52,6 @@ static void edges(const double* x, const int32_t tet[4], double e[3][3])
     for (int i = 0; i < 3; ++i) flx__sub3(x + 3 * (int64_t)tet[i + 1], x + 3 * (int64_t)tet[0], e[i]);
 }
 
-bool flx__tet_hold(const double* x, const int32_t tet[4], const double p[3], double weight[4], bool* inverted)
-{
-    double e[3][3], d[3], c01[3], c12[3], c20[3];
-    edges(x, tet, e);
-    flx__sub3(p, x + 3 * (int64_t)tet[0], d);
-    flx__cross3(e[1], e[2], c12);
-    flx__cross3(e[2], e[0], c20);
-    flx__cross3(e[0], e[1], c01);
-
-    const double det   = flx__dot3(e[0], c12);
-    const double scale = sqrt(flx__dot3(e[0], e[0])) * sqrt(flx__dot3(e[1], e[1])) * sqrt(flx__dot3(e[2], e[2]));
-    if (!(fabs(det) > 1e-10 * scale)) return false;
-
-    weight[1] = flx__dot3(d, c12) / det;
-    weight[2] = flx__dot3(d, c20) / det;
-    weight[3] = flx__dot3(d, c01) / det;
-    weight[0] = 1.0 - weight[1] - weight[2] - weight[3];
-    *inverted = det < 0;
-    return true;
-}
-
-static double smallest(const double w[4])
-{
-    double low = w[0];
-    for (int i = 1; i < 4; ++i)
-        if (w[i] < low) low = w[i];
-    return low;
-}
-
 bool flx__carry_normal(const double* x_rest, const double* x, const int32_t tet[4], const double g[3], double out[3],
                        double* stretch)
 {
@@ -150,17 +121,23 @@ typedef struct partner_row
     double         low; // smallest weight: >= 0 when the tet holds the point
 } partner_row;
 
-static void offer(const flx_self_contact* self, int32_t tet, const double Y[3], partner_row* best)
+/// Keep the tet if it holds Y better than the best so far. Returns the corner whose face hides Y most, -1 for a flat
+/// tet.
+static int offer(const flx_self_contact* self, int32_t tet, const double Y[3], partner_row* best)
 {
     const int32_t* corner = self->desc.tet + 4 * (int64_t)tet;
+    flx_tet_frame  frame;
     double         w[4];
-    bool           inverted;
-    if (!flx__tet_hold(self->desc.x_rest, corner, Y, w, &inverted)) return;
-    const double low = smallest(w);
-    if (low <= best->low) return;
+    if (!flx__tet_frame(self->desc.x_rest, corner, &frame)) return -1;
+    flx__tet_frame_weights(&frame, Y, w);
+    int low = 0;
+    for (int i = 1; i < 4; ++i)
+        if (w[i] < w[low]) low = i;
+    if (!(w[low] > best->low)) return low;
     best->tet = corner;
-    best->low = low;
+    best->low = w[low];
     for (int i = 0; i < 4; ++i) best->weight[i] = w[i];
+    return low;
 }
 
 /// Walk from X's tet through the face that hides Y most; then try the tets that the surface triangle is embedded in.
@@ -173,15 +150,9 @@ static bool find_row(const flx_self_contact* self, int32_t slot, const flx_close
 
     for (int step = 0; step < WALK_STEPS && slot >= 0; ++step)
     {
-        const int32_t* corner = d->tet + 4 * (int64_t)d->search[slot];
-        double         w[4];
-        bool           inverted;
-        if (!flx__tet_hold(d->x_rest, corner, Y->point, w, &inverted)) break;
-        offer(self, d->search[slot], Y->point, best);
-        if (best->tet && best->low >= -1e-12) return true;
-        int through = 0;
-        for (int i = 1; i < 4; ++i)
-            if (w[i] < w[through]) through = i;
+        const int through = offer(self, d->search[slot], Y->point, best);
+        if (best->low >= -1e-12) return true; // on the surface of a conforming mesh rounding decides
+        if (through < 0) break;
         slot = self->neighbour[4 * (int64_t)slot + through];
     }
     for (int i = 0; i < 3; ++i)
