@@ -16,6 +16,8 @@ struct flx__h5
     H5E_auto2_t  print; // what printed errors before us
     void*        print_user;
     const void*  image; // being read
+    void*        block; // being written
+    int64_t      capacity, used;
     bool         reading;
 };
 
@@ -40,11 +42,30 @@ static flx_status fail(flx__h5* h5, const char* name)
 
 // --- images live in the context's memory ----------------------------------------------------------
 
+// HDF5 cannot close a file whose image could not grow: it stays open for ever. So the whole image is allocated before
+// HDF5 hears of it, what is put into it is counted against that room, and the library always gets the one block.
+
+#define ROOM_FOR_FILE 16384
+#define ROOM_FOR_DATASET 8192 // its header, and the groups on the way
+#define ROOM_FOR_ATTRIBUTE 1024
+#define ROOM_FOR_FACTS 131072 // all of the above, for a file as recordings have them
+
+static flx_status take_room(flx__h5* h5, const char* name, int64_t bytes)
+{
+    if (h5->reading) return FLX_OK;
+    if (bytes > h5->capacity - h5->used)
+        return flx__fail(h5->ctx, FLX_ERR_MEMORY, "'%s' does not fit into the %lld bytes set aside for a frame", name,
+                         (long long)h5->capacity);
+    h5->used += bytes;
+    return FLX_OK;
+}
+
 static void* image_allocate(size_t bytes, H5FD_file_image_op_t op, void* user)
 {
     flx__h5* h5 = user;
     (void)op;
-    return h5->reading ? (void*)(uintptr_t)h5->image : flx__alloc(h5->ctx, (int64_t)bytes, 1);
+    if (h5->reading) return (void*)(uintptr_t)h5->image;
+    return (int64_t)bytes <= h5->capacity ? h5->block : NULL;
 }
 
 static void* image_copy(void* to, const void* from, size_t bytes, H5FD_file_image_op_t op, void* user)
@@ -57,16 +78,15 @@ static void* image_copy(void* to, const void* from, size_t bytes, H5FD_file_imag
 
 static void* image_grow(void* image, size_t bytes, H5FD_file_image_op_t op, void* user)
 {
-    flx__h5* h5 = user;
-    (void)op;
-    return h5->reading ? NULL : flx__realloc(h5->ctx, image, (int64_t)bytes, 1);
+    (void)image; // NULL or already the block
+    return ((flx__h5*)user)->reading ? NULL : image_allocate(bytes, op, user);
 }
 
 static herr_t image_release(void* image, H5FD_file_image_op_t op, void* user)
 {
-    flx__h5* h5 = user;
+    (void)image;
     (void)op;
-    if (!h5->reading) flx__free(h5->ctx, image);
+    (void)user;
     return 0;
 }
 
@@ -118,6 +138,7 @@ void flx__h5_close(flx__h5* h5)
     if (h5->file >= 0) H5Fclose(h5->file);
     H5Eset_auto2(H5E_DEFAULT, h5->print, h5->print_user);
     pthread_mutex_unlock(&library_lock);
+    flx__free(h5->ctx, h5->block);
     flx__free(h5->ctx, h5);
 }
 
@@ -130,7 +151,15 @@ flx_status flx__h5_create(flx_context* ctx, int64_t expected_bytes, int32_t user
     *out        = NULL;
     flx__h5* h5 = enter(ctx, "frame");
     if (!h5) return FLX_ERR_MEMORY;
-    access   = access_in_memory(h5, expected_bytes + expected_bytes / 16 + 65536); // one growth in the usual case
+    h5->capacity = expected_bytes + ROOM_FOR_FILE + ROOM_FOR_FACTS;
+    h5->block    = flx__alloc_zero(ctx, h5->capacity, 1);
+    if (!h5->block)
+    {
+        status = FLX_ERR_MEMORY;
+        goto done;
+    }
+    FLX_TRY(take_room(h5, "/", ROOM_FOR_FILE));
+    access   = access_in_memory(h5, h5->capacity);
     creation = H5Pcreate(H5P_FILE_CREATE);
     if (access >= 0 && creation >= 0 && H5Pset_userblock(creation, (hsize_t)user_block) >= 0)
         h5->file = H5Fcreate("flexor image", H5F_ACC_TRUNC, creation, access);
@@ -208,10 +237,13 @@ flx_status flx__h5_put(flx__h5* h5, const char* name, flx__h5_type type, int64_t
     flx_status    status   = FLX_OK;
     const hsize_t shape[2] = {(hsize_t)rows, (hsize_t)columns};
     hid_t         dataset  = -1;
+    hid_t         space = -1, create = -1, link = -1;
 
-    const hid_t space  = H5Screate_simple(columns > 0 ? 2 : 1, shape, NULL);
-    const hid_t create = H5Pcreate(H5P_DATASET_CREATE);
-    const hid_t link   = H5Pcreate(H5P_LINK_CREATE);
+    const int64_t bytes = rows * (columns > 0 ? columns : 1) * (type == FLX__H5_F64 ? 8 : 4);
+    FLX_TRY(take_room(h5, name, bytes + ROOM_FOR_DATASET));
+    space  = H5Screate_simple(columns > 0 ? 2 : 1, shape, NULL);
+    create = H5Pcreate(H5P_DATASET_CREATE);
+    link   = H5Pcreate(H5P_LINK_CREATE);
     if (space < 0 || create < 0 || link < 0) FLX_TRY(fail(h5, name));
     H5Pset_obj_track_times(create, false); // equal frames are equal files
     H5Pset_create_intermediate_group(link, 1);
@@ -258,10 +290,11 @@ static flx_status put_attribute(flx__h5* h5, const char* name, hid_t stored, hid
                                 const void* value)
 {
     flx_status    status    = FLX_OK;
-    hid_t         attribute = -1;
-    const hsize_t shape     = (hsize_t)count;
+    hid_t         attribute = -1, space = -1;
+    const hsize_t shape = (hsize_t)count;
 
-    const hid_t space = count == 1 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &shape, NULL);
+    FLX_TRY(take_room(h5, name, ROOM_FOR_ATTRIBUTE + (int64_t)H5Tget_size(stored) * count));
+    space = count == 1 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &shape, NULL);
     if (space < 0) FLX_TRY(fail(h5, name));
     attribute = H5Acreate2(h5->file, name, stored, space, H5P_DEFAULT, H5P_DEFAULT);
     if (attribute < 0 || H5Awrite(attribute, given, value) < 0) FLX_TRY(fail(h5, name));

@@ -17,7 +17,7 @@ typedef enum flx__h5_type
     FLX__H5_I32
 } flx__h5_type;
 
-/// A new image of about `expected_bytes`; `user_block` bytes will stand before it in the file.
+/// A new image with room for arrays of `expected_bytes` in all; `user_block` bytes will stand before it in the file.
 flx_status flx__h5_create(flx_context* ctx, int64_t expected_bytes, int32_t user_block, flx__h5** out);
 /// An image for reading; `path` for messages; `image` must outlive the call to close.
 flx_status flx__h5_open(flx_context* ctx, const char* path, const void* image, int64_t bytes, flx__h5** out);
