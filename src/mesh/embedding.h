@@ -23,4 +23,8 @@ double flx__tet_locator_find(const flx_tet_locator* locator, const double p[3], 
 /// Barycentric weights of p in the tet with corners x[tet[0..3]].
 void flx__tet_weights(const double* x, const int32_t tet[4], const double p[3], double weight[4]);
 
+/// Squared distance from p to the tet (0 inside) and to the triangle; the former also gives the weights.
+double flx__tet_distance2(const double* x, const int32_t tet[4], const double p[3], double weight[4]);
+double flx__triangle_distance2(const double a[3], const double b[3], const double c[3], const double p[3]);
+
 #endif

@@ -173,64 +173,6 @@ static double box_distance2(const box* b, const double p[3])
     return sum;
 }
 
-static double segment_distance2(const double a[3], const double b[3], const double p[3])
-{
-    double along = 0.0, length2 = 0.0, sum = 0.0;
-    for (int k = 0; k < 3; ++k)
-    {
-        along += (p[k] - a[k]) * (b[k] - a[k]);
-        length2 += (b[k] - a[k]) * (b[k] - a[k]);
-    }
-    const double t = length2 > 0.0 ? fmin(fmax(along / length2, 0.0), 1.0) : 0.0;
-    for (int k = 0; k < 3; ++k)
-    {
-        const double d = p[k] - (a[k] + t * (b[k] - a[k]));
-        sum += d * d;
-    }
-    return sum;
-}
-
-static double triangle_distance2(const double a[3], const double b[3], const double c[3], const double p[3])
-{
-    double u[3], v[3], q[3];
-    for (int k = 0; k < 3; ++k)
-    {
-        u[k] = b[k] - a[k];
-        v[k] = c[k] - a[k];
-        q[k] = p[k] - a[k];
-    }
-    const double n[3] = {u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]};
-    const double n2   = n[0] * n[0] + n[1] * n[1] + n[2] * n[2];
-    if (n2 > 0.0)
-    {
-        // barycentric coordinates of the foot point: (q x v) . n and (u x q) . n over n . n
-        const double qv = n[0] * (q[1] * v[2] - q[2] * v[1]) + n[1] * (q[2] * v[0] - q[0] * v[2]) +
-                          n[2] * (q[0] * v[1] - q[1] * v[0]);
-        const double uq = n[0] * (u[1] * q[2] - u[2] * q[1]) + n[1] * (u[2] * q[0] - u[0] * q[2]) +
-                          n[2] * (u[0] * q[1] - u[1] * q[0]);
-        if (qv >= 0.0 && uq >= 0.0 && qv + uq <= n2)
-        {
-            const double height = q[0] * n[0] + q[1] * n[1] + q[2] * n[2];
-            return height * height / n2;
-        }
-    }
-    return fmin(segment_distance2(a, b, p), fmin(segment_distance2(b, c, p), segment_distance2(c, a, p)));
-}
-
-static double tet_distance2(const flx_tet_locator* l, int32_t t, const double p[3], double weight[4])
-{
-    static const int8_t face[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
-    const int32_t*      c          = l->tet + 4 * (int64_t)t;
-    flx__tet_weights(l->x, c, p, weight);
-
-    double best = INFINITY;
-    for (int f = 0; f < 4; ++f) // only faces that see p from outside can be nearest
-        if (weight[f] < 0.0)
-            best = fmin(best, triangle_distance2(l->x + 3 * (int64_t)c[face[f][0]], l->x + 3 * (int64_t)c[face[f][1]],
-                                                 l->x + 3 * (int64_t)c[face[f][2]], p));
-    return best == INFINITY ? 0.0 : best;
-}
-
 // --- queries ----------------------------------------------------------------------------------------
 
 static bool find_containing(const flx_tet_locator* l, const double p[3], flx_embedded* out)
@@ -288,7 +230,7 @@ static double find_nearest(const flx_tet_locator* l, const double p[3], flx_embe
         {
             const int32_t t = l->order[i];
             double        w[4];
-            const double  d2 = tet_distance2(l, t, p, w);
+            const double  d2 = flx__tet_distance2(l->x, l->tet + 4 * (int64_t)t, p, w);
             if (d2 > best2 || (d2 == best2 && out->tet >= 0 && t > out->tet)) continue;
             best2    = d2;
             out->tet = t;
