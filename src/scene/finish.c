@@ -132,6 +132,7 @@ void flx__finish_joint(const flx__finish* f, void* target)
     if (given(f, "mesh") && !given(f, "group"))
         flx__mistake(f->reader->mistakes, f->map->at, "%s: 'group' is missing: which group of the mesh marks the joint",
                      f->reader->path);
+    joint->known = f->clean && given(f, "at");
     if (f->clean && joint->mesh && joint->group && !given(f, "at")) flx__joint_from_mesh(f->reader, f->map, joint);
 }
 

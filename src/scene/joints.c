@@ -78,4 +78,5 @@ void flx__joint_from_mesh(flx__reader* r, const flx__node* map, flx__joint* join
     }
     for (int32_t k = 0; k < 3; ++k) sum[k] = sum[k] / count * joint->scale;
     flx__place_point(joint->rotate_deg, joint->translate, sum, joint->at);
+    joint->known = true;
 }

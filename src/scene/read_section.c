@@ -179,7 +179,7 @@ void flx__read_section(flx__reader* r, const flx__section* section, const flx__n
     for (int32_t i = 0; i < section->field_count; ++i) apply_default(r, &section->field[i], target);
     if (!map) return;
 
-    const int64_t    mistakes             = flx__mistakes_count(r->mistakes);
+    const int64_t    wrong_before         = flx__mistakes_count(r->mistakes) + r->doubts;
     const flx__node* of_field[MAX_FIELDS] = {NULL};
     uint64_t         given                = 0; // a misspelt key counts: it is reported once, not also as missing
     match_keys(r, section, map, of_field, &given);
@@ -206,6 +206,6 @@ void flx__read_section(flx__reader* r, const flx__section* section, const flx__n
                            .section = section,
                            .map     = map,
                            .given   = given,
-                           .clean   = flx__mistakes_count(r->mistakes) == mistakes};
+                           .clean   = flx__mistakes_count(r->mistakes) + r->doubts == wrong_before};
     section->finish(&f, target);
 }

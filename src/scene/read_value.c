@@ -129,8 +129,12 @@ char* flx__read_path(flx__reader* r, const flx__node* node)
         const char* data = r->options->data_path;
         if (!data)
         {
-            flx__mistake(r->mistakes, node->at,
-                         "%s '%.100s' lies in the data folder; say where that is with --data FOLDER", r->path, written);
+            if (!r->data_reported)
+                flx__mistake(r->mistakes, node->at,
+                             "%s '%.100s' lies in the data folder; say where that is with --data FOLDER", r->path,
+                             written);
+            r->data_reported = true;
+            r->doubts += 1;
             return NULL;
         }
         path = join(r->arena, data, written + 5);
@@ -208,7 +212,11 @@ static void read_point(flx__reader* r, const flx__field* field, const flx__node*
         return;
     }
     const int32_t joint = flx__names_resolve(r, FLX__JOINTS, node);
-    if (joint >= 0 && joint < r->text->joint_count) memcpy(target, r->text->joint[joint].at, 3 * sizeof(double));
+    if (joint < 0) return;
+    if (joint < r->text->joint_count && r->text->joint[joint].known)
+        memcpy(target, r->text->joint[joint].at, 3 * sizeof(double));
+    else
+        r->doubts += 1;
 }
 
 static void read_direction(flx__reader* r, const flx__field* field, const flx__node* node, double* target)

@@ -22,8 +22,10 @@ struct flx__reader
     const char*              folder; // of the scene file: "" or ending with '/'
     flx__scene_text*         text;
     flx__names               names[FLX__NAMES_COUNT];
-    char                     path[160]; // of the key at hand: "bodies[0].material.young"
-    struct flx_mesh*         mesh;      // read last for a joint, kept because rigs take many joints from one file
+    int64_t                  doubts; // values taken from things that were reported: no more complaints about those
+    bool                     data_reported; // that --data is needed is said once
+    char                     path[160];     // of the key at hand: "bodies[0].material.young"
+    struct flx_mesh*         mesh;          // read last for a joint, kept because rigs take many joints from one file
     char*                    mesh_path;
 };
 

@@ -116,6 +116,7 @@ typedef struct flx__joint
     double scale;
     double rotate_deg[3];
     double translate[3];
+    bool   known; // `at` is right; otherwise the joint was reported, and what uses it need not be
 } flx__joint;
 
 typedef enum flx__then

@@ -20,6 +20,7 @@ static const flx__dimension dimensions[] = {
     {"m/s", "a velocity", "m/s, cm/s or mm/s"},
     {"m/s2", "an acceleration", "m/s2"},
     {"1/s", "a rate", "1/s or Hz"},
+    {"1/s^2", "a rate squared", "1/s2"},
     {"deg", "an angle", "deg or rad"},
 };
 
@@ -64,6 +65,8 @@ static const unit units[] = {
     {"m/s^2", "m/s2", 1.0, 1.0},
     {"1/s", "1/s", 1.0, 1.0},
     {"Hz", "1/s", 1.0, 1.0},
+    {"1/s2", "1/s^2", 1.0, 1.0},
+    {"1/s^2", "1/s^2", 1.0, 1.0},
     {"deg", "deg", 1.0, 1.0},
     {"\xC2\xB0", "deg", 1.0, 1.0}, // degree sign
     {"rad", "deg", 57.295779513082320877, 1.0},
