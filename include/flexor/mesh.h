@@ -106,6 +106,18 @@ typedef struct flx_doctor_report
 FLX_API FLX_MUST_CHECK flx_status flx_mesh_doctor(flx_context* ctx, flx_mesh* mesh, const flx_mesh_options* options,
                                                   flx_doctor_report* report);
 
+/// Fill a closed surface with a body-centred-cubic lattice, the one that a scene's `lattice:` makes: tets and boundary
+/// triangles. Give `cell` (m, the other 0) or `tet_count` (about this many).
+///
+/// Returns FLX_ERR_MESH (no inside: says why), FLX_ERR_SETTING (too many tets), FLX_ERR_MEMORY.
+FLX_API FLX_MUST_CHECK flx_status flx_lattice_mesh(flx_context* ctx, const flx_mesh* surface, double cell,
+                                                   int32_t tet_count, flx_mesh** out);
+
+/// How many pairs of a surface's triangles cross, exactly; triangles that share a vertex count only when they cross
+/// elsewhere too. x [vertex_count][3], triangle [triangle_count][3].
+FLX_API FLX_MUST_CHECK flx_status flx_surface_crossings(flx_context* ctx, int32_t vertex_count, const double* x,
+                                                        int32_t triangle_count, const int32_t* triangle, int64_t* count);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,49 @@
+// The numbers of a run, gathered frame by frame, told at the end.
+#ifndef FLEXOR_CLI_SUMMARY_H
+#define FLEXOR_CLI_SUMMARY_H
+
+#include "cli.h"
+
+enum
+{
+    PHASE_LOCAL,
+    PHASE_FORWARD,
+    PHASE_INNER,
+    PHASE_DETECT,
+    PHASE_BACKWARD,
+    PHASE_TOTAL,
+    PHASE_COUNT
+};
+extern const char* const phase_names[PHASE_COUNT];
+
+#define SETTLED_FRAMES 10 // at the end, over which switching contacts are counted
+
+typedef struct summary
+{
+    int32_t         frames, capacity;
+    double*         ms[PHASE_COUNT]; // [capacity] of each frame
+    int32_t*        switched;        // [capacity]
+    double          step_seconds, wall_seconds, setup_seconds;
+    int32_t         max_candidates, max_active, max_inverted;
+    double          max_penetration; // m
+    flx_step_stats  last;
+    int64_t         crossings; // of the embedded surface at the last frame; -1 = not counted
+    flx_model_info  model;
+    flx_solver_info solver;
+    uint64_t        state_hash;
+    int64_t         bytes_peak, rss_peak;
+    bool            diverged, interrupted;
+} summary;
+
+bool   summary_create(summary* s, int32_t frames);
+void   summary_release(summary* s);
+void   summary_add(summary* s, const flx_step_stats* frame);
+double median_of(const double* values, int32_t count); // NaN for none
+double mean_of(const double* values, int32_t count);
+void   summary_print(cli* c, const summary* s, const flx_scene* scene);
+void   summary_json(json* j, const cli* c, const summary* s);
+/// One frame's numbers as members of an open object.
+void stats_json(json* j, const flx_step_stats* stats);
+void add_stats(flx_step_stats* frame, const flx_step_stats* step, bool first);
+
+#endif
