@@ -92,8 +92,8 @@ int32_t flx__self_contact_find(flx_self_contact* self, const double* x, flx_cont
 /// Contacts the last find left out because their partner row acts on a vertex that is not prone: a region too small.
 int32_t flx__self_contact_skipped(const flx_self_contact* self);
 
-/// Proxies that lie inside other material of the body already at rest, and how deep the deepest is: the distance along its
-/// normal until it is out, m, at most `depth`; may be NULL. find() counts the gap of such pairs from the rest pose.
+/// Proxies that lie inside other material of the body already at rest, and how deep the deepest is: how far under its skin
+/// the other surface lies, m, at most `depth`; may be NULL. find() counts the gap of such pairs from the rest pose.
 /// Reports, changes nothing. No heap; parallel.
 int32_t flx__self_contact_rest_overlaps(flx_self_contact* self, double* deepest);
 

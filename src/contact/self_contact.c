@@ -327,28 +327,30 @@ int32_t flx__self_contact_skipped(const flx_self_contact* self)
 
 // --- at rest -----------------------------------------------------------------------------------------------
 
-#define OVERLAP_WINDING 0.5 // just outside the proxy's own skin: more winding than this is other material
-#define OVERLAP_STEP 1e-4   // of depth: least step of the march out of it
+#define OVERLAP_WINDING 1.5 // under the proxy's skin: more winding than this is other material besides its own
+#define OVERLAP_STEP 1e-4   // of depth: least step of the march
 #define OVERLAP_STEPS 10000
 
+/// Is there other material besides the proxy's own, t under its skin?
 static bool overlap_at(const flx_self_contact* self, int32_t i, double t, double q[3])
 {
     const double* n = self->proxy_normal + 3 * (int64_t)i;
-    for (int k = 0; k < 3; ++k) q[k] = self->desc.proxy[i].rest[k] + t * n[k];
+    for (int k = 0; k < 3; ++k) q[k] = self->desc.proxy[i].rest[k] - t * n[k];
     return flx__triangle_bvh_winding(self->desc.bvh, q) > OVERLAP_WINDING;
 }
 
-/// How far along the proxy's normal the other material reaches; 0 when there is none, `depth` when it is thicker.
+/// How far under the proxy's skin the other material's surface lies: 0 when there is none, at most `depth`. The march
+/// goes from surface to surface, each step as long as the nearest one is away.
 static double overlap_of(const flx_self_contact* self, int32_t i)
 {
-    const double depth = self->desc.depth;
-    double       t     = OVERLAP_STEP * depth, q[3];
+    const double depth = self->desc.depth, least = OVERLAP_STEP * depth;
+    double       t = least, q[3];
     if (!overlap_at(self, i, t, q)) return 0;
     for (int step = 0; step < OVERLAP_STEPS && t < depth; ++step)
     {
         flx_closest  c;
-        const double free = flx__triangle_bvh_closest(self->desc.bvh, q, depth, &c) ? c.distance : depth;
-        t += free > OVERLAP_STEP * depth ? free : OVERLAP_STEP * depth;
+        const double clear = flx__triangle_bvh_closest(self->desc.bvh, q, depth, &c) ? c.distance : depth;
+        t += clear > least ? clear : least;
         if (!overlap_at(self, i, t, q)) break;
     }
     return t < depth ? t : depth;

@@ -62,7 +62,7 @@ static inline void block_cell_tets(const block_desc* b, int32_t first, const int
 
 static inline void block_weights(const double* x, const int32_t* tet, const double* p, double w[4])
 {
-    double m[9], inverse[9], d[3];
+    double m[9], inverse[9] = { 0 }, d[3];
     for (int i = 0; i < 3; ++i)
         for (int k = 0; k < 3; ++k) m[3 * k + i] = x[3 * tet[i + 1] + k] - x[3 * tet[0] + k];
     assert_true(flx__invert3(m, inverse));
