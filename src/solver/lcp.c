@@ -1,0 +1,124 @@
+// Block principal pivoting: guess which rows push, solve for them, exchange all rows that are wrong; when that stops helping,
+// exchange one row at a time (Murty's rule), which ends for certain.
+//
+//   F = {pushing}: B_FF lambda_F = -q_F,  lambda_G = 0,  w_G = q_G + B_GF lambda_F
+//
+// Based on [PortugalJudice94], [KimPark11]. The problem is strictly convex: the answer does not depend on the path.
+#include "solver/lcp.h"
+
+#include "sparse/sparse.h"
+
+#include <math.h>
+#include <string.h>
+
+#define BLOCK_TRIES 3 // full exchanges allowed without progress
+
+flx_status flx__lcp_create(flx_context* ctx, int32_t most, flx_lcp* out)
+{
+    flx_status status = FLX_OK;
+    *out              = (flx_lcp){ .most = most };
+    FLX_NEW(ctx, out->factor, (int64_t)most * most);
+    FLX_NEW(ctx, out->rhs, most);
+    FLX_NEW(ctx, out->free_row, most);
+    FLX_NEW(ctx, out->is_free, most);
+done:
+    if (status != FLX_OK) flx__lcp_release(ctx, out);
+    return status;
+}
+
+void flx__lcp_release(flx_context* ctx, flx_lcp* lcp)
+{
+    flx__free(ctx, lcp->factor);
+    flx__free(ctx, lcp->rhs);
+    flx__free(ctx, lcp->free_row);
+    flx__free(ctx, lcp->is_free);
+    *lcp = (flx_lcp){ 0 };
+}
+
+/// lambda_F from the current guess. A matrix that rounding made indefinite is lifted a little and tried again.
+static void solve_free(flx_context* ctx, flx_lcp* l, int32_t k, const double* b, int64_t ld, const double* q, int32_t* count)
+{
+    int32_t f = 0;
+    for (int32_t i = 0; i < k; ++i)
+        if (l->is_free[i]) l->free_row[f++] = i;
+    *count = f;
+    if (f == 0) return;
+    double trace = 0;
+    for (int32_t i = 0; i < f; ++i) trace += b[(int64_t)l->free_row[i] * ld + l->free_row[i]];
+    for (double lift = 0;; lift = lift > 0 ? lift * 100 : 1e-10 * trace / f)
+    {
+        for (int32_t j = 0; j < f; ++j)
+        {
+            const double* from = b + (int64_t)l->free_row[j] * ld;
+            double*       to   = l->factor + (int64_t)j * f;
+            for (int32_t i = j; i < f; ++i) to[i] = from[l->free_row[i]];
+            to[j] += lift;
+        }
+        int32_t bad;
+        if (flx__dense_cholesky_f64(ctx, f, l->factor, f, &bad) == FLX_OK || !(lift < trace)) break;
+    }
+    for (int32_t i = 0; i < f; ++i) l->rhs[i] = -q[l->free_row[i]];
+    flx__dense_solve_f64(ctx, f, l->factor, f, l->rhs, f, 1);
+}
+
+int32_t flx__lcp_solve(flx_context* ctx, flx_lcp* l, int32_t k, const double* b, int64_t ld, const double* q,
+                       int32_t most_changes, double* lambda)
+{
+    FLX_ASSERT(k <= l->most);
+    double scale = 0;
+    for (int32_t i = 0; i < k; ++i)
+    {
+        l->is_free[i] = lambda[i] > 0;
+        scale         = fmax(scale, fabs(q[i]));
+    }
+    const double w_small = 1e-10 * scale;
+
+    int32_t fewest = k + 1, tries = BLOCK_TRIES;
+    for (int32_t change = 0;; ++change)
+    {
+        int32_t f;
+        solve_free(ctx, l, k, b, ld, q, &f);
+        double most_push = 0;
+        for (int32_t i = 0; i < f; ++i) most_push = fmax(most_push, fabs(l->rhs[i]));
+        for (int32_t i = 0; i < k; ++i) lambda[i] = 0;
+        for (int32_t i = 0; i < f; ++i) lambda[l->free_row[i]] = l->rhs[i];
+
+        // rows on the wrong side: pull, or approach
+        int32_t wrong = 0, last_wrong = -1;
+        for (int32_t i = 0; i < k; ++i)
+        {
+            bool bad;
+            if (l->is_free[i])
+                bad = lambda[i] < -1e-12 * most_push;
+            else
+            {
+                double w = q[i];
+                for (int32_t j = 0; j < f; ++j) w += b[(int64_t)i * ld + l->free_row[j]] * l->rhs[j];
+                bad = w < -w_small;
+            }
+            if (!bad) continue;
+            ++wrong;
+            last_wrong       = i;
+            l->is_free[i]    = (uint8_t)(l->is_free[i] | 2); // marked for exchange: 2 was held, 3 was free
+        }
+        const bool finished = wrong == 0, spent = change + 1 >= most_changes;
+        if (finished || spent)
+        {
+            for (int32_t i = 0; i < k; ++i) lambda[i] = fmax(lambda[i], 0);
+            return finished ? change : -1;
+        }
+        bool one_only = false;
+        if (wrong < fewest)
+            fewest = wrong, tries = BLOCK_TRIES;
+        else if (tries > 0)
+            --tries;
+        else
+            one_only = true;
+        for (int32_t i = 0; i < k; ++i)
+            if (l->is_free[i] & 2)
+            {
+                const bool was_free = l->is_free[i] & 1;
+                l->is_free[i]       = one_only && i != last_wrong ? was_free : !was_free;
+            }
+    }
+}

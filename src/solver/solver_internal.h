@@ -1,0 +1,133 @@
+// The solver's insides: one struct, written by solver.c (create), used by the stages of a step. Sizes: n vertices, n1 free,
+// n2 prone, K contacts that can push at once.
+#ifndef FLX_SOLVER_SOLVER_INTERNAL_H
+#define FLX_SOLVER_SOLVER_INTERNAL_H
+
+#include "contact/contact.h"
+#include "flexor/solver.h"
+#include "kernels/kernels.h"
+#include "model/model.h"
+#include "solver/lcp.h"
+#include "solver/state.h"
+#include "sparse/sparse.h"
+
+#define FLX_MOST_PUSHING 2048
+
+/// Patch passes over one element set.
+typedef struct flx_element_work
+{
+    void*    force;    // [local_count][4] float or double
+    double*  energy;   // [patch_count]
+    int32_t* inverted; // [patch_count]
+} flx_element_work;
+
+/// Contacts of the current inner iteration and what it takes to solve them.
+typedef struct flx_contact_work
+{
+    int32_t      capacity;   // = proxy count
+    int32_t      count;      // contacts found by the last detection
+    flx_contact* contact;    // [capacity]
+    int32_t*     scratch;    // [capacity]
+    double*      free_gap;   // [capacity] gap after the contact-free increment, m
+
+    int32_t  most;           // K
+    int32_t  pushing_count;  // working set
+    int32_t* pushing;        // [K] index into contact
+    int32_t* place;          // [capacity] place in the working set, -1 = not there
+    void*    rows;           // [K][n2] U = W Sigma^-1, float or double
+    double*  gram;           // [K][K] of the working set
+    double*  q;              // [K] m
+    double*  guess;          // [K] N, magnitudes: in the last round's answer, out this one's
+    double*  lambda;         // [3][K] N, forces
+    flx_lcp  lcp;
+    int32_t  dropped;        // contacts beyond K in this step
+} flx_contact_work;
+
+struct flx_solver
+{
+    flx_context*     ctx;
+    const flx_model* model;
+    flx_settings     settings;
+    flx_kernels      kernel;
+    flx_corotated_fn corotated; // of the chosen precision
+    bool             single;
+    bool             has_contact;
+    double           dt, inertia; // s, 1/s^2: what multiplies the masses in A
+    int32_t          n, n1, n2;
+
+    flx_factor* factor;        // partial (compliance, refactor), full (full), none (pcg)
+    bool        timed_springs; // some springs come or go: A changes with them
+    uint64_t    spring_set;    // hash of the springs active in the factor
+    void*       schur;         // [n2][n2] float or double; refactor keeps it
+    void*       schur_inverse; // [n2][n2]; compliance
+    void*       dense;         // [n2][n2]; refactor: Sigma + W^T C W, factorized in place
+    flx_csc     matrix;        // full, pcg: A
+    flx_csr     rows;          // pcg: A by rows
+    double*     pcg_work;      // [15 n]
+    double*     pcg_diagonal;  // [n]
+
+    // positions, all [n][3] in m
+    double* x;          // where the step stands
+    double* u;          // x - x_rest at the start of the outer iteration
+    double* u_turned;   // the same with x2 at its inner position
+    double* x_inertial; // x + dt v
+    double* x_start;    // start of the step
+    double* x_outer;    // start of the outer iteration
+
+    // the state's contact record before the step, for undo and for counting switches
+    double *push_before, *force_before, *prone_before;
+
+    // columns
+    double* r[3];    // [n] residual, N
+    float*  b_f32[3];// [n] right-hand side and solution of the substitutions (single)
+    double* b_f64[3];// [n] (double)
+    double* base[3];    // [n2] reduced residual without beta, N
+    double* running[3]; // [n2] Sigma d, N
+    double* reduced[3]; // [n2] residual of the inner solve, N
+    double* delta[3];   // [n2] increment of one inner iteration, m
+    double* d[3];       // [n2] sum of increments, m
+    double* push[3];    // [n2] W^T lambda, N
+    float*  narrow_in[3];  // [n2]
+    float*  narrow_out[3]; // [n2]
+
+    uint8_t*           prone;        // [n] 1 for collision-prone vertices
+    double*            spring_force; // [springs][3] N
+    flx_obstacle_pose* bone;         // [bones] at the step's time
+    flx_element_work   alpha, beta;
+    void*            scratch;   // per worker, for the kernels
+    double*          partial;   // [chunks][4] sums and maxima of parallel loops, one row a chunk
+
+    flx_self_contact** self; // [group_count]
+    flx_contact_work   contact;
+
+    flx_solver_info info;
+    flx_step_stats  stats; // of the step in progress
+};
+
+// --- stages of a step, in order -------------------------------------------------------------------------
+
+/// forces.c: r = -dE/dx at s->x of everything but the beta elements and contacts; u is filled. Writes energy, inverted.
+void flx__residual(flx_solver* s, double time);
+/// forces.c: forces of the beta elements, F at u, R at u_turned (`turned`) or u, written to out[3][n2].
+void flx__beta_forces(flx_solver* s, bool turned, double* const out[3]);
+/// forces.c: elastic + spring energy of positions x and how many elements are inverted, by the double-precision reference.
+double flx__reference_energy(flx_solver* s, const double* x, double time, int32_t* inverted);
+/// detect.c: contacts at s->x, into s->contact.
+void flx__find_contacts(flx_solver* s, double time);
+/// contact_solve.c: delta = argmin 1/2 delta Sigma delta - reduced delta, contacts kept; push = W^T lambda.
+void flx__solve_contacts(flx_solver* s, flx_state* q);
+/// global.c: the same for the whole system: strategies `full` and `pcg`. Increments into b_f64.
+flx_status flx__global_solve(flx_solver* s, flx_state* q);
+
+/// contact_solve.c: W^T lambda of the spring law with stiffness c, and the like.
+double flx__contact_stiffness(const flx_solver* s, const flx_contact* c);
+double flx__contact_gap_at(const flx_solver* s, const flx_contact* c, double* const delta[3], int32_t first_vertex);
+
+/// solver.c
+uint64_t   flx__spring_set(const flx_model* m, double time);
+flx_status flx__solver_factorize(flx_solver* s, double time);
+
+/// Items of a chunk in loops over vertices or elements; `partial` has a row for each chunk of the longer of the two.
+#define FLX_CHUNK 2048
+
+#endif
