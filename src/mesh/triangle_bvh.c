@@ -225,6 +225,19 @@ static void build_nodes(builder* s)
     }
 }
 
+static void set_ball(const double* corner, double largest, float ball[4])
+{
+    double radius = 0;
+    for (int k = 0; k < 3; ++k) ball[k] = (float)((corner[k] + corner[3 + k] + corner[6 + k]) / 3);
+    for (int v = 0; v < 3; ++v)
+    {
+        const double d[3] = {corner[3 * v] - (double)ball[0], corner[3 * v + 1] - (double)ball[1],
+                             corner[3 * v + 2] - (double)ball[2]};
+        radius            = fmax(radius, sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]));
+    }
+    ball[3] = nextafterf((float)(radius * (1 + 1e-6) + 1e-12 * largest), INFINITY);
+}
+
 static flx_status check_input(flx_context* ctx, int32_t vertex_count, const double* x, int32_t triangle_count,
                               const int32_t* triangle)
 {
@@ -261,6 +274,7 @@ flx_status flx__triangle_bvh_create_bare(flx_context* ctx, int32_t vertex_count,
     FLX_NEW(ctx, bvh->node, 2 * (int64_t)triangle_count + 1);
     FLX_NEW(ctx, bvh->triangle, triangle_count);
     FLX_NEW(ctx, bvh->corner, 9 * (int64_t)triangle_count);
+    FLX_NEW(ctx, bvh->ball, 4 * (int64_t)triangle_count);
     FLX_NEW(ctx, box, triangle_count);
 
     box3 all = box_empty();
@@ -287,9 +301,12 @@ flx_status flx__triangle_bvh_create_bare(flx_context* ctx, int32_t vertex_count,
     builder s = {bvh, box, bvh->triangle, 1e-12 * largest};
     build_nodes(&s);
     for (int32_t i = 0; i < triangle_count; ++i)
+    {
+        double* corner = &bvh->corner[9 * (int64_t)i];
         for (int k = 0; k < 3; ++k)
-            memcpy(&bvh->corner[9 * (int64_t)i + 3 * k], &x[3 * (int64_t)triangle[3 * (int64_t)bvh->triangle[i] + k]],
-                   3 * sizeof(double));
+            memcpy(&corner[3 * k], &x[3 * (int64_t)triangle[3 * (int64_t)bvh->triangle[i] + k]], 3 * sizeof(double));
+        set_ball(corner, largest, &bvh->ball[4 * (int64_t)i]);
+    }
     *out = bvh;
     bvh  = NULL;
 
@@ -329,6 +346,7 @@ void flx__triangle_bvh_destroy(flx_triangle_bvh* bvh)
     flx__free(ctx, bvh->node);
     flx__free(ctx, bvh->triangle);
     flx__free(ctx, bvh->corner);
+    flx__free(ctx, bvh->ball);
     flx__free(ctx, bvh->facing);
     flx__free(ctx, bvh->far);
     flx__free(ctx, bvh->topology.loop_box);
@@ -350,7 +368,7 @@ static double dot(const double a[3], const double b[3])
 
 typedef struct nearest
 {
-    double  d2;
+    double  d2, d;
     double  weight[3];
     int32_t slot;
     int32_t triangle;
@@ -418,21 +436,32 @@ static double box_distance2(const flx_bvh_node* n, const double p[3])
     return d2;
 }
 
+static void try_slot(const flx_triangle_bvh* bvh, int32_t slot, const double p[3], nearest* best)
+{
+    double       weight[3];
+    const double d2 = triangle_distance2(&bvh->corner[9 * (int64_t)slot], p, weight);
+    if (d2 > best->d2 || (d2 == best->d2 && bvh->triangle[slot] > best->triangle)) return;
+    best->d2       = d2;
+    best->d        = sqrt(d2);
+    best->slot     = slot;
+    best->triangle = bvh->triangle[slot];
+    memcpy(best->weight, weight, sizeof weight);
+}
+
 static void try_leaf(const flx_triangle_bvh* bvh, const flx_bvh_node* node, const double p[3], nearest* best)
 {
     for (int32_t i = node->first; i < node->first + node->count; ++i)
     {
-        double       weight[3];
-        const double d2 = triangle_distance2(&bvh->corner[9 * (int64_t)i], p, weight);
-        if (d2 > best->d2 || (d2 == best->d2 && bvh->triangle[i] > best->triangle)) continue;
-        best->d2       = d2;
-        best->slot     = i;
-        best->triangle = bvh->triangle[i];
-        memcpy(best->weight, weight, sizeof weight);
+        const float* ball  = &bvh->ball[4 * (int64_t)i];
+        const double r[3]  = {p[0] - (double)ball[0], p[1] - (double)ball[1], p[2] - (double)ball[2]};
+        const double reach = best->d + (double)ball[3];
+        if (dot(r, r) * (1 - 1e-12) > reach * reach) continue;
+        try_slot(bvh, i, p, best);
     }
 }
 
-bool flx__triangle_bvh_closest(const flx_triangle_bvh* bvh, const double p[3], double max_distance, flx_closest* out)
+bool flx__triangle_bvh_closest_near(const flx_triangle_bvh* bvh, const double p[3], double max_distance, int32_t* slot,
+                                    flx_closest* out)
 {
     if (bvh->triangle_count == 0 || !(max_distance >= 0)) return false;
     struct
@@ -441,7 +470,8 @@ bool flx__triangle_bvh_closest(const flx_triangle_bvh* bvh, const double p[3], d
         double  d2;
     } stack[FLX_BVH_STACK];
     int     depth = 0;
-    nearest best  = {.d2 = max_distance * max_distance, .slot = -1, .triangle = INT32_MAX};
+    nearest best  = {.d2 = max_distance * max_distance, .d = max_distance, .slot = -1, .triangle = INT32_MAX};
+    if (*slot >= 0) try_slot(bvh, *slot, p, &best);
 
     stack[depth].node = 0;
     stack[depth++].d2 = box_distance2(&bvh->node[0], p);
@@ -451,23 +481,31 @@ bool flx__triangle_bvh_closest(const flx_triangle_bvh* bvh, const double p[3], d
         // a hair more than the best, so that rounding cannot hide a tie from us
         if (stack[depth].d2 * (1 - 1e-12) > best.d2) continue;
         const flx_bvh_node* node = &bvh->node[stack[depth].node];
-        if (node->count > 0)
+        while (node->count == 0) // down the nearer side, the other one is kept for later
         {
-            try_leaf(bvh, node, p, &best);
-            continue;
+            const flx_bvh_node* child = &bvh->node[node->first];
+            const double        left = box_distance2(&child[0], p), right = box_distance2(&child[1], p);
+            const int           near  = left <= right ? 0 : 1;
+            const double        later = near ? left : right;
+            if (later * (1 - 1e-12) <= best.d2)
+            {
+                stack[depth].node = node->first + 1 - near;
+                stack[depth++].d2 = later;
+            }
+            if ((near ? right : left) * (1 - 1e-12) > best.d2)
+            {
+                node = NULL;
+                break;
+            }
+            node = &child[near];
         }
-        const double left  = box_distance2(&bvh->node[node->first], p);
-        const double right = box_distance2(&bvh->node[node->first + 1], p);
-        const int    near  = left <= right ? 0 : 1;
-        stack[depth].node  = node->first + 1 - near;
-        stack[depth++].d2  = near ? left : right;
-        stack[depth].node  = node->first + near;
-        stack[depth++].d2  = near ? right : left;
+        if (node) try_leaf(bvh, node, p, &best);
     }
+    *slot = best.slot;
     if (best.slot < 0) return false;
 
     const double* c = &bvh->corner[9 * (int64_t)best.slot];
-    out->distance   = sqrt(best.d2);
+    out->distance   = best.d;
     out->triangle   = best.triangle;
     for (int k = 0; k < 3; ++k)
     {
@@ -475,6 +513,12 @@ bool flx__triangle_bvh_closest(const flx_triangle_bvh* bvh, const double p[3], d
         out->point[k]  = best.weight[0] * c[k] + best.weight[1] * c[3 + k] + best.weight[2] * c[6 + k];
     }
     return true;
+}
+
+bool flx__triangle_bvh_closest(const flx_triangle_bvh* bvh, const double p[3], double max_distance, flx_closest* out)
+{
+    int32_t slot = -1;
+    return flx__triangle_bvh_closest_near(bvh, p, max_distance, &slot, out);
 }
 
 // --- boxes -----------------------------------------------------------------------------------------------

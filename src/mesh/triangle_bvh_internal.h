@@ -45,6 +45,7 @@ struct flx_triangle_bvh
     flx_bvh_node* node;     // [node_count], node 0 is the root
     int32_t*      triangle; // [slot] triangle of the caller
     double*       corner;   // [slot][3][3] m
+    float*        ball;     // [slot][4] middle and radius, grown by its rounding: a quick way to leave a triangle out
     double        box[6];   // m: min, max
     // for the winding number; NULL in a bare tree
     int8_t*              facing; // [slot] +1 as given, -1 turned
@@ -55,6 +56,10 @@ struct flx_triangle_bvh
 /// The tree alone: closest point and boxes, no winding number.
 flx_status flx__triangle_bvh_create_bare(flx_context* ctx, int32_t vertex_count, const double* x,
                                          int32_t triangle_count, const int32_t* triangle, flx_triangle_bvh** out);
+
+/// flx__triangle_bvh_closest with a guess: *slot is tried first (-1 = none), and is where the point was found.
+bool flx__triangle_bvh_closest_near(const flx_triangle_bvh* bvh, const double p[3], double max_distance, int32_t* slot,
+                                    flx_closest* out);
 
 /// winding.c: fill bvh->far from bvh->corner and bvh->facing.
 flx_status flx__bvh_far_field(flx_triangle_bvh* bvh);
