@@ -198,8 +198,9 @@ static void say_notes(const flx_draft* d)
                  (long long)n->flat_parts);
     if (n->crossing)
         flx__log(d->ctx, FLX_LOG_NOTICE,
-                 "%s: %lld polygons have an outline that crosses itself, the first is face %lld", d->path,
-                 (long long)n->crossing, (long long)n->first_crossing);
+                 "%s: %lld polygons are far from flat or cross themselves; how they are split is a guess, the first is "
+                 "face %lld",
+                 d->path, (long long)n->crossing, (long long)n->first_crossing);
 }
 
 static bool wanted(const flx_draft_group* g)

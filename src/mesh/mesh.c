@@ -106,28 +106,43 @@ static reader_fn by_extension(const char* path)
 }
 
 // Formats that people have and that are not read here: say what to do instead of "malformed".
-static const char* foreign_format(const char* path, const char* data, int64_t bytes)
+typedef struct foreign_format
 {
-    static const struct
-    {
-        const char *begin, *extension, *name;
-    } all[] = {{"# vtk DataFile", NULL, "legacy VTK"},
-               {"<?xml", ".vtu", "VTK XML"},
-               {"<VTKFile", NULL, "VTK XML"},
-               {"MFEM mesh", NULL, "an MFEM mesh"},
-               {"glTF", NULL, "glTF"},
-               {"{", ".gltf", "glTF"},
-               {"Kaydara FBX", NULL, "FBX"},
-               {"<?xml", ".dae", "COLLADA"},
-               {"\x89HDF", NULL, "HDF5"},
-               {"*", ".inp", "Abaqus input"},
-               {"\x01\x00\x00\x00", ".meshb", "binary Medit"},
-               {"PK", ".3mf", "3MF"}};
+    const char *begin, *extension; // extension NULL: any
+    const char *name, *convert;    // the converted file's format; NULL: no converter is known to us
+} foreign_format;
+
+static const foreign_format* find_foreign(const char* path, const char* data, int64_t bytes)
+{
+    static const foreign_format all[] = {{"# vtk DataFile", NULL, "legacy VTK", "msh"},
+                                         {"<?xml", ".vtu", "VTK XML", "msh"},
+                                         {"<VTKFile", NULL, "VTK XML", "msh"},
+                                         {"MFEM mesh", NULL, "an MFEM mesh", NULL},
+                                         {"glTF", NULL, "glTF", NULL},
+                                         {"{", ".gltf", "glTF", NULL},
+                                         {"Kaydara FBX", NULL, "FBX", NULL},
+                                         {"<?xml", ".dae", "COLLADA", NULL},
+                                         {"\x89HDF", NULL, "HDF5", NULL},
+                                         {"*", ".inp", "Abaqus input", "msh"},
+                                         {"\x01\x00\x00\x00", ".meshb", "binary Medit", "mesh"},
+                                         {"PK", ".3mf", "3MF", NULL}};
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
-        if (begins_with(data, bytes, all[i].begin) &&
-            (!all[i].extension || strcasecmp(extension_of(path), all[i].extension) == 0))
-            return all[i].name;
+    {
+        const char*   begin  = all[i].begin;
+        const int64_t length = begin[0] == '\x01' ? 4 : (int64_t)strlen(begin);
+        if (bytes < length || memcmp(data, begin, (size_t)length) != 0) continue;
+        if (!all[i].extension || strcasecmp(extension_of(path), all[i].extension) == 0) return all + i;
+    }
     return NULL;
+}
+
+static flx_status fail_foreign(flx_context* ctx, const char* path, const foreign_format* f)
+{
+    if (f->convert)
+        return flx__fail(ctx, FLX_ERR_UNSUPPORTED, "%s: is %s, which is not read; convert it: meshio convert %s new.%s",
+                         path, f->name, path, f->convert);
+    return flx__fail(ctx, FLX_ERR_UNSUPPORTED,
+                     "%s: is %s, which is not read; export it as OBJ (surface) or Gmsh .msh (tets)", path, f->name);
 }
 
 static flx_status fail_unknown(flx_context* ctx, const char* path, flx_word first)
@@ -154,16 +169,13 @@ static flx_status read_draft(flx_draft* d)
 
     if (is_tetgen(d->path)) return flx__read_tetgen(d, d->path);
     FLX_TRY(flx__file_read_all(ctx, d->path, &data, &bytes));
-    const flx_word first   = first_word(ctx, d->path, data, bytes);
-    const char*    foreign = foreign_format(d->path, data, bytes);
-    reader_fn      reader  = by_content(data, bytes, first);
+    const flx_word        first   = first_word(ctx, d->path, data, bytes);
+    const foreign_format* foreign = find_foreign(d->path, data, bytes);
+    reader_fn             reader  = by_content(data, bytes, first);
     if (is_utf16(data, bytes))
         FLX_TRY(flx__fail(ctx, FLX_ERR_FORMAT, "%s:1: the file is UTF-16 text, which is not read; save it as UTF-8",
                           d->path));
-    if (foreign)
-        FLX_TRY(flx__fail(ctx, FLX_ERR_UNSUPPORTED,
-                          "%s: is %s, which is not read; convert it: meshio convert %s new.%s", d->path, foreign,
-                          d->path, strstr(foreign, "glTF") || strstr(foreign, "FBX") ? "obj" : "msh"));
+    if (foreign) FLX_TRY(fail_foreign(ctx, d->path, foreign));
     if (!reader) reader = by_extension(d->path);
     if (!reader) FLX_TRY(fail_unknown(ctx, d->path, first));
     FLX_TRY(reader(d, data, bytes));

@@ -117,6 +117,25 @@ static double distance_squared(const double* x, int32_t a, int32_t b)
     return sum;
 }
 
+// In space: by far not planar polygons have triangles that are fine although their projection is flat or turned over.
+static bool has_area(const double* x, int32_t a, int32_t b, int32_t c)
+{
+    const double* p = x + 3 * (int64_t)a;
+    const double* q = x + 3 * (int64_t)b;
+    const double* r = x + 3 * (int64_t)c;
+    double        e[3], f[3];
+    for (int d = 0; d < 3; ++d)
+    {
+        e[d] = q[d] - p[d];
+        f[d] = r[d] - p[d];
+    }
+    const double n[3] = {e[1] * f[2] - e[2] * f[1], e[2] * f[0] - e[0] * f[2], e[0] * f[1] - e[1] * f[0]};
+    const double nn   = n[0] * n[0] + n[1] * n[1] + n[2] * n[2];
+    const double ee   = e[0] * e[0] + e[1] * e[1] + e[2] * e[2];
+    const double ff   = f[0] * f[0] + f[1] * f[1] + f[2] * f[2];
+    return nn > FLAT_SINE * FLAT_SINE * ee * ff;
+}
+
 // --- quads ----------------------------------------------------------------------------------------
 
 static void put(int32_t* triangle, int64_t* count, int32_t a, int32_t b, int32_t c)
@@ -128,16 +147,22 @@ static void put(int32_t* triangle, int64_t* count, int32_t a, int32_t b, int32_t
     *count += 1;
 }
 
-// 0: corners 0-2, 1: corners 1-3, -1: neither lies inside
-static int quad_diagonal(const flx_polygon_scratch* s, const double* x)
+// 0: corners 0-2, 1: corners 1-3, -1: neither leaves two triangles with area
+static int quad_diagonal(const flx_polygon_scratch* s, const double* x, bool* crossing)
 {
-    const double*  u      = s->u;
-    const int32_t* v      = s->corner;
-    const bool     even   = turns_left(u, u + 2, u + 4) && turns_left(u, u + 4, u + 6);
-    const bool     odd    = turns_left(u + 2, u + 4, u + 6) && turns_left(u + 2, u + 6, u);
-    const double   length = distance_squared(x, v[0], v[2]);
-    const double   other  = distance_squared(x, v[1], v[3]);
+    const double*  u    = s->u;
+    const int32_t* v    = s->corner;
+    bool           even = turns_left(u, u + 2, u + 4) && turns_left(u, u + 4, u + 6);
+    bool           odd  = turns_left(u + 2, u + 4, u + 6) && turns_left(u + 2, u + 6, u);
+    if (!even && !odd)
+    {
+        even      = has_area(x, v[0], v[1], v[2]) && has_area(x, v[0], v[2], v[3]);
+        odd       = has_area(x, v[1], v[2], v[3]) && has_area(x, v[1], v[3], v[0]);
+        *crossing = even || odd;
+    }
     if (!even || !odd) return even ? 0 : odd ? 1 : -1;
+    const double length = distance_squared(x, v[0], v[2]);
+    const double other  = distance_squared(x, v[1], v[3]);
     if (length != other) return length < other ? 0 : 1;
     const int32_t low_even = v[0] < v[2] ? v[0] : v[2];
     const int32_t low_odd  = v[1] < v[3] ? v[1] : v[3];
@@ -206,22 +231,25 @@ static void cut(outline* o, int32_t i)
     update_blocker(o, s->next[i]);
 }
 
-// The next ear from `start` on; else, when the outline crosses itself, the first corner that turns left; else -1.
-static int32_t choose(outline* o, int32_t start, bool* crossing)
+// The next ear from `start` on; else the first corner that turns left, as when the outline crosses itself; else the
+// first whose triangle has area in space; else -1.
+static int32_t choose(outline* o, const double* x, int32_t start, bool* crossing)
 {
-    int32_t i = start;
-    for (int32_t k = 0; k < o->left; ++k, i = o->s->next[i])
+    const flx_polygon_scratch* s = o->s;
+    int32_t                    i = start;
+    for (int32_t k = 0; k < o->left; ++k, i = s->next[i])
         if (is_ear(o, i)) return i;
-    for (int32_t k = 0; k < o->left; ++k, i = o->s->next[i])
-        if (o->s->place[i] < 0)
-        {
-            *crossing = true;
-            return i;
-        }
+    *crossing = true;
+    for (int32_t k = 0; k < o->left; ++k, i = s->next[i])
+        if (s->place[i] < 0) return i;
+    for (int32_t k = 0; k < o->left; ++k, i = s->next[i])
+        if (has_area(x, s->corner[s->prev[i]], s->corner[i], s->corner[s->next[i]])) return i;
+    *crossing = false;
     return -1;
 }
 
-static void clip(flx_polygon_scratch* s, int32_t n, int32_t* triangle, int64_t* count, bool* crossing, bool* flat)
+static void clip(flx_polygon_scratch* s, const double* x, int32_t n, int32_t* triangle, int64_t* count, bool* crossing,
+                 bool* flat)
 {
     outline o = {.s = s, .left = n};
     for (int32_t i = 0; i < n; ++i)
@@ -235,7 +263,7 @@ static void clip(flx_polygon_scratch* s, int32_t n, int32_t* triangle, int64_t* 
     int32_t i = 0;
     while (o.left > 3)
     {
-        const int32_t ear = choose(&o, i, crossing);
+        const int32_t ear = choose(&o, x, i, crossing);
         if (ear < 0)
         {
             *flat = true; // what is left has no area
@@ -245,7 +273,7 @@ static void clip(flx_polygon_scratch* s, int32_t n, int32_t* triangle, int64_t* 
         i = s->next[s->next[ear]]; // not the neighbour: that would make a fan of thin ones
         cut(&o, ear);
     }
-    if (turns_left(s->u + 2 * s->prev[i], s->u + 2 * i, s->u + 2 * s->next[i]))
+    if (has_area(x, s->corner[s->prev[i]], s->corner[i], s->corner[s->next[i]]))
         put(triangle, count, s->corner[s->prev[i]], s->corner[i], s->corner[s->next[i]]);
     else
         *flat = true;
@@ -276,9 +304,9 @@ flx_status flx__polygon_split(flx_context* ctx, flx_polygon_scratch* s, const do
         double N[3];
         area_vector(s, x, n, N);
         project(s, x, n, N);
-        const int diagonal = n == 4 ? quad_diagonal(s, x) : -1;
         bool      crossing = false;
         bool      flat     = false;
+        const int diagonal = n == 4 ? quad_diagonal(s, x, &crossing) : -1;
         if (diagonal == 0)
         {
             put(triangle, triangle_count, v[0], v[1], v[2]);
@@ -290,7 +318,7 @@ flx_status flx__polygon_split(flx_context* ctx, flx_polygon_scratch* s, const do
             put(triangle, triangle_count, v[1], v[3], v[0]);
         }
         else
-            clip(s, n, triangle, triangle_count, &crossing, &flat);
+            clip(s, x, n, triangle, triangle_count, &crossing, &flat);
         notes->flat_parts += flat;
         if (crossing) note(&notes->crossing, &notes->first_crossing, number);
     }

@@ -13,7 +13,7 @@ typedef struct flx_polygon_notes
     int64_t repeated_corners; // neighbours in the corner list that are the same vertex
     int64_t vanished;         // polygons with fewer than three different corners, or without any area
     int64_t flat_parts;       // zero-area parts left out
-    int64_t crossing;         // polygons whose outline crosses itself (split, but not well)
+    int64_t crossing;         // polygons far from flat or crossing themselves (split, but as a guess)
     int64_t first_vanished;   // numbers of the first ones, 0 = none
     int64_t first_crossing;
 } flx_polygon_notes;

@@ -8,8 +8,8 @@
 static flx_status read_count(gmsh_reader* r, const char* what, int64_t bytes_each, int64_t* count)
 {
     flx_status status = FLX_OK;
-    FLX_TRY(flx__text_integer(&r->t, what, 0, INT64_MAX, count));
-    FLX_TRY(flx__text_end_line(&r->t, what));
+    FLX_TRY(flx__text_integer(&r->t, "count", 0, INT64_MAX, count));
+    FLX_TRY(flx__text_end_line(&r->t, "the count"));
     r->t.line -= 1; // the count's own line
     FLX_TRY(flx__text_check_count(&r->t, *count, bytes_each, what));
     r->t.line += 1;
@@ -22,7 +22,7 @@ flx_status flx__gmsh22_nodes(gmsh_reader* r)
     flx_status status = FLX_OK;
     int64_t    count, tag;
     double     x[3];
-    FLX_TRY(read_count(r, "number of nodes", r->binary ? 28 : 8, &count));
+    FLX_TRY(read_count(r, "nodes", r->binary ? 28 : 8, &count));
     FLX_TRY(flx__draft_reserve_vertices(r->d, count));
     for (int64_t i = 0; i < count; ++i)
     {
@@ -35,10 +35,12 @@ flx_status flx__gmsh22_nodes(gmsh_reader* r)
         else
         {
             FLX_TRY(flx__text_integer(&r->t, "node number", 1, INT64_MAX, &tag));
+            r->t.item = tag;
             FLX_TRY(flx__text_real(&r->t, "x of node", x));
             FLX_TRY(flx__text_real(&r->t, "y of node", x + 1));
             FLX_TRY(flx__text_real(&r->t, "z of node", x + 2));
             FLX_TRY(flx__text_end_line(&r->t, "a node"));
+            r->t.item = 0;
         }
         FLX_TRY(flx__gmsh_add_node(r, tag, x));
     }
@@ -111,7 +113,7 @@ flx_status flx__gmsh22_elements(gmsh_reader* r)
 {
     flx_status status = FLX_OK;
     int64_t    count;
-    FLX_TRY(read_count(r, "number of elements", r->binary ? 8 : 8, &count));
+    FLX_TRY(read_count(r, "elements", 8, &count));
     if (r->binary)
         for (int64_t left = count; left > 0;) FLX_TRY(read_binary_batch(r, &left));
     else

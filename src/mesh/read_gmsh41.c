@@ -116,11 +116,13 @@ static flx_status read_node_block(gmsh_reader* r, int64_t* left, int64_t lowest,
     for (int64_t i = 0; i < count; ++i)
     {
         double x[3], ignored;
+        r->t.item = (*tags)[i];
         for (int k = 0; k < 3; ++k) FLX_TRY(read_real(r, "coordinate of node", x + k));
         for (int64_t k = 3; k < reals; ++k) FLX_TRY(read_real(r, "parameter of node", &ignored));
         FLX_TRY(end_line(r, "a node"));
         FLX_TRY(flx__gmsh_add_node(r, (*tags)[i], x));
     }
+    r->t.item = 0;
     *left -= count;
 done:
     return status;
@@ -131,7 +133,7 @@ static flx_status read_section_head(gmsh_reader* r, const char* what, int64_t te
 {
     flx_status status = FLX_OK;
     FLX_TRY(read_size(r, "number of blocks", head));
-    FLX_TRY(read_size(r, what, head + 1));
+    FLX_TRY(read_size(r, "count", head + 1));
     FLX_TRY(read_size(r, "lowest number", head + 2));
     FLX_TRY(read_size(r, "highest number", head + 3));
     FLX_TRY(check_count(r, head[0], 8, 20, "blocks"));
@@ -147,7 +149,7 @@ flx_status flx__gmsh41_nodes(gmsh_reader* r)
     int64_t*   tags     = NULL;
     int64_t    capacity = 0;
     int64_t    head[4];
-    FLX_TRY(read_section_head(r, "number of nodes", 8, 32, head));
+    FLX_TRY(read_section_head(r, "nodes", 8, 32, head));
     FLX_TRY(flx__draft_reserve_vertices(r->d, head[1]));
     int64_t left = head[1];
     for (int64_t i = 0; i < head[0]; ++i) FLX_TRY(read_node_block(r, &left, head[2], head[3], &tags, &capacity));
@@ -193,7 +195,7 @@ flx_status flx__gmsh41_elements(gmsh_reader* r)
 {
     flx_status status = FLX_OK;
     int64_t    head[4];
-    FLX_TRY(read_section_head(r, "number of elements", 4, 16, head));
+    FLX_TRY(read_section_head(r, "elements", 4, 16, head));
     int64_t left = head[1];
     for (int64_t i = 0; i < head[0]; ++i) FLX_TRY(read_element_block(r, &left));
     if (left > 0) FLX_TRY(flx__gmsh_fail(r, "%lld elements fewer in the blocks than the section announced", left));

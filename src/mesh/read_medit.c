@@ -52,12 +52,14 @@ static flx_status read_vertices(medit_reader* r)
     for (int64_t i = 0; i < r->vertex_count; ++i)
     {
         double p[3];
+        r->t.item = i + 1;
         FLX_TRY(flx__text_real(&r->t, "x of vertex", p));
         FLX_TRY(flx__text_real(&r->t, "y of vertex", p + 1));
         FLX_TRY(flx__text_real(&r->t, "z of vertex", p + 2));
         FLX_TRY(flx__text_integer(&r->t, "reference of vertex", INT32_MIN, INT32_MAX, &ref));
         FLX_TRY(flx__draft_vertex(r->d, p[0], p[1], p[2]));
     }
+    r->t.item = 0;
 done:
     return status;
 }
@@ -68,10 +70,10 @@ static flx_status read_corners(medit_reader* r, int count, int32_t* corner, int6
     for (int k = 0; k < count; ++k)
     {
         int64_t index = 0;
-        FLX_TRY(flx__text_integer(&r->t, "vertex index", 1, r->vertex_count, &index));
+        FLX_TRY(flx__text_integer(&r->t, "vertex index of element", 1, r->vertex_count, &index));
         corner[k] = (int32_t)(index - 1);
     }
-    FLX_TRY(flx__text_integer(&r->t, "reference", INT32_MIN, INT32_MAX, ref));
+    FLX_TRY(flx__text_integer(&r->t, "reference of element", INT32_MIN, INT32_MAX, ref));
 done:
     return status;
 }
@@ -89,6 +91,7 @@ static flx_status read_elements(medit_reader* r, int corners, const char* what)
         int32_t corner[4] = {0};
         int32_t group     = -1;
         int64_t ref       = 0;
+        r->t.item         = i + 1;
         FLX_TRY(read_corners(r, corners, corner, &ref));
         FLX_TRY(group_of(r, ref, &group));
         if (corners == 3)
@@ -102,6 +105,7 @@ static flx_status read_elements(medit_reader* r, int corners, const char* what)
             FLX_TRY(flx__draft_join_tets(r->d, group, r->d->tet_count - 1, 1));
         }
     }
+    r->t.item = 0;
 done:
     return status;
 }

@@ -57,6 +57,7 @@ static flx_status read_vertex(obj_reader* r)
     flx_status               status  = FLX_OK;
     double                   p[3];
     flx_word                 word;
+    r->t.item = r->d->vertex_count + 1;
     for (int i = 0; i < 3; ++i)
     {
         if (!flx__text_word_on_line(&r->t, &word))
@@ -67,6 +68,7 @@ static flx_status read_vertex(obj_reader* r)
     FLX_TRY(flx__draft_vertex(r->d, p[0], p[1], p[2]));
     r->vertex.count += 1;
     flx__text_skip_statement(&r->t); // a weight or a colour may follow
+    r->t.item = 0;
 done:
     return status;
 }
@@ -94,7 +96,7 @@ done:
     return status;
 }
 
-// v, v/vt, v//vn or v/vt/vn
+// v, v/vt, v//vn, v/vt/vn; some write v// for v
 static flx_status read_corner(obj_reader* r, flx_word word, int64_t* vertex)
 {
     static const char* const what[3]    = {"vertex index", "texture index", "normal index"};
@@ -107,10 +109,11 @@ static flx_status read_corner(obj_reader* r, flx_word word, int64_t* vertex)
 
     for (;; ++part_count)
     {
-        const char*    slash = memchr(p, '/', (size_t)(end - p));
-        const flx_word part  = {.text = p, .length = (slash ? slash : end) - p};
-        int64_t        index = 0;
-        if (part_count > 2 || (part.length == 0 && !(part_count == 1 && slash)))
+        const char*    slash        = memchr(p, '/', (size_t)(end - p));
+        const flx_word part         = {.text = p, .length = (slash ? slash : end) - p};
+        int64_t        index        = 0;
+        const bool     may_be_empty = part_count == 1 ? slash != NULL : part_count == 2 && p[-2] == '/';
+        if (part_count > 2 || (part.length == 0 && !may_be_empty))
             FLX_TRY(flx__text_fail(&r->t, "face corner '%s'; allowed are v, v/vt, v//vn and v/vt/vn",
                                    flx__word_show(word, shown)));
         if (part.length > 0) FLX_TRY(resolve(r, part, word, reach[part_count], what[part_count], &index));
@@ -254,6 +257,11 @@ static flx_status make_triangles(obj_reader* r)
     {
         const obj_face* face  = r->face + i;
         const int64_t   first = r->d->triangle_count;
+        r->t.line             = face->line;
+        for (int32_t k = 0; k < face->count; ++k)
+            if (r->corner[face->first + k] >= r->d->vertex_count)
+                FLX_TRY(flx__text_fail(&r->t, "face %lld names vertex %lld, but the file has %lld", (long long)i + 1,
+                                       (long long)r->corner[face->first + k] + 1, (long long)r->d->vertex_count));
         FLX_TRY(flx__draft_polygon(r->d, face->count, r->corner + face->first, i + 1));
         for (int64_t k = r->set_first[face->set]; k < r->set_first[face->set + 1]; ++k)
             FLX_TRY(flx__draft_join_triangles(r->d, r->member[k], first, r->d->triangle_count - first));
@@ -265,7 +273,6 @@ done:
 static flx_status finish(obj_reader* r)
 {
     flx_status status = FLX_OK;
-    FLX_TRY(check_reach(r, &r->vertex, "vertex"));
     FLX_TRY(check_reach(r, &r->texture, "texture vertex"));
     FLX_TRY(check_reach(r, &r->normal, "normal"));
     if (r->unknown_count && r->statement_count == 0)

@@ -47,6 +47,7 @@ static flx_status read_vertices(off_reader* r)
     for (int64_t i = 0; i < r->vertex_count; ++i)
     {
         double p[3];
+        r->t.item = i + 1;
         FLX_TRY(flx__text_real(&r->t, "x of vertex", p));
         FLX_TRY(flx__text_real(&r->t, "y of vertex", p + 1));
         FLX_TRY(flx__text_real(&r->t, "z of vertex", p + 2));
@@ -63,11 +64,12 @@ static flx_status read_faces(off_reader* r)
     for (int64_t i = 0; i < r->face_count; ++i)
     {
         int64_t count = 0;
-        FLX_TRY(flx__text_integer(&r->t, "number of corners", 3, FLX_POLYGON_MAX, &count));
+        r->t.item     = i + 1;
+        FLX_TRY(flx__text_integer(&r->t, "number of corners of face", 3, FLX_POLYGON_MAX, &count));
         for (int64_t k = 0; k < count; ++k)
         {
             int64_t index = 0;
-            FLX_TRY(flx__text_integer(&r->t, "vertex index", 0, r->vertex_count - 1, &index));
+            FLX_TRY(flx__text_integer(&r->t, "vertex index of face", 0, r->vertex_count - 1, &index));
             r->corner[k] = (int32_t)index;
         }
         FLX_TRY(flx__draft_polygon(r->d, count, r->corner, i + 1));

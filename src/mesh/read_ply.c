@@ -296,7 +296,7 @@ static flx_status read_corners(ply_reader* r, const ply_property* p)
 {
     flx_status status = FLX_OK;
     int64_t    count  = 0;
-    FLX_TRY(read_integer(r, p->count_type, "number of corners", &count));
+    FLX_TRY(read_integer(r, p->count_type, "number of corners of face", &count));
     if (count < 3 || count > FLX_POLYGON_MAX)
     {
         char text[128];
@@ -308,7 +308,7 @@ static flx_status read_corners(ply_reader* r, const ply_property* p)
     for (int64_t i = 0; i < count; ++i)
     {
         int64_t index = 0;
-        FLX_TRY(read_integer(r, p->type, "vertex index", &index));
+        FLX_TRY(read_integer(r, p->type, "vertex index of face", &index));
         if (index < 0 || index > INT32_MAX)
         {
             char text[128];

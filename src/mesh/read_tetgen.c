@@ -64,11 +64,13 @@ static flx_status read_nodes(tetgen_reader* r, flx_text* t)
             FLX_TRY(flx__text_fail(t, "the first node has number %lld; 0 or 1 is allowed", (long long)number));
         if (i == 0) r->base = number;
         FLX_TRY(check_number(t, number, r->base + i, "node"));
+        t->item = number;
         FLX_TRY(word_real(t, "x of node", p));
         FLX_TRY(word_real(t, "y of node", p + 1));
         FLX_TRY(word_real(t, "z of node", p + 2));
         FLX_TRY(flx__draft_vertex(r->d, p[0], p[1], p[2]));
         flx__text_skip_line(t); // attributes and marker
+        t->item = 0;
     }
 done:
     return status;
@@ -119,10 +121,12 @@ static flx_status read_tets(tetgen_reader* r, flx_text* t)
         int32_t corner[10];
         FLX_TRY(flx__text_integer(t, "element number", 0, INT32_MAX, &number));
         FLX_TRY(check_number(t, number, r->base + i, "element"));
+        t->item = number;
         FLX_TRY(read_corners(r, t, nodes, corner));
         FLX_TRY(flx__draft_tet(r->d, corner, number));
         if (attributes > 0) FLX_TRY(read_region(r, t));
         flx__text_skip_line(t);
+        t->item = 0;
     }
     if (nodes == 10)
         flx__log(r->d->ctx, FLX_LOG_NOTICE, "%s: second-order tetrahedra: their four corners are used", t->path);

@@ -165,18 +165,38 @@ flx_status flx__text_fail_at_byte(flx_text* t, const char* format, ...)
     return flx__fail(t->ctx, FLX_ERR_FORMAT, "%s: byte %lld: %s", t->path, (long long)(t->at - t->begin), text);
 }
 
+// Bytes of the UTF-8 character at p, 0 when it is none.
+static int64_t utf8_bytes(const char* p, int64_t left)
+{
+    const unsigned char c = (unsigned char)*p;
+    const int64_t       n = c < 0x80                ? 1
+                            : c >= 0xC2 && c < 0xE0 ? 2
+                            : c >= 0xE0 && c < 0xF0 ? 3
+                            : c >= 0xF0 && c < 0xF5 ? 4
+                                                    : 0;
+    if (n == 0 || n > left) return 0;
+    for (int64_t i = 1; i < n; ++i)
+        if (((unsigned char)p[i] & 0xC0) != 0x80) return 0;
+    return n;
+}
+
 const char* flx__word_show(flx_word word, char text[FLX_WORD_ROOM])
 {
     const int64_t room = FLX_WORD_ROOM - 4; // three points and the NUL
-    int64_t       n    = word.length < room ? word.length : room;
-    for (int64_t i = 0; i < n; ++i)
-        text[i] = (unsigned char)word.text[i] < ' ' || word.text[i] == 127 ? '?' : word.text[i];
-    if (word.length > room)
+    int64_t       used = 0;
+    int64_t       i    = 0;
+    while (i < word.length)
     {
-        memcpy(text + n, "...", 3);
-        n += 3;
+        const int64_t bytes = utf8_bytes(word.text + i, word.length - i);
+        const int64_t out   = bytes > 0 ? bytes : 1;
+        if (used + out > room) break;
+        memcpy(text + used, word.text + i, (size_t)out);
+        if (bytes == 0 || (unsigned char)text[used] < ' ' || text[used] == 127) text[used] = '?';
+        used += out;
+        i += out;
     }
-    text[n] = '\0';
+    memcpy(text + used, "...", 4);
+    if (i == word.length) text[used] = '\0';
     return text;
 }
 
@@ -257,12 +277,22 @@ int flx__parse_real(const char* text, int64_t length, locale_t c_locale, double*
     return 0;
 }
 
+// "x of vertex" becomes "x of vertex 12" while an item is being read.
+#define WHAT_ROOM 96
+static const char* name_item(const flx_text* t, const char* what, char text[WHAT_ROOM])
+{
+    if (t->item <= 0) return what;
+    snprintf(text, WHAT_ROOM, "%s %lld", what, (long long)t->item);
+    return text;
+}
+
 flx_status flx__word_real(flx_text* t, flx_word word, const char* what, double* value)
 {
-    char      shown[FLX_WORD_ROOM];
+    char      shown[FLX_WORD_ROOM], named[WHAT_ROOM];
     const int problem = flx__parse_real(word.text, word.length, t->c_locale, value);
     if (problem == 0) return FLX_OK;
     flx__word_show(word, shown);
+    what = name_item(t, what, named);
     if (problem == 2) return flx__text_fail(t, "%s: '%s' is too large; at most 1.797e308 is allowed", what, shown);
     if (memchr(word.text, ',', (size_t)word.length))
         return flx__text_fail(t, "%s: '%s' is not a number; the decimal sign is '.', not ','", what, shown);
@@ -272,7 +302,7 @@ flx_status flx__word_real(flx_text* t, flx_word word, const char* what, double* 
 
 flx_status flx__word_integer(flx_text* t, flx_word word, const char* what, int64_t lo, int64_t hi, int64_t* value)
 {
-    char          shown[FLX_WORD_ROOM];
+    char          shown[FLX_WORD_ROOM], named[WHAT_ROOM];
     const bool    negative = word.length > 0 && word.text[0] == '-';
     int64_t       i        = word.length > 0 && (negative || word.text[0] == '+') ? 1 : 0;
     int64_t       v        = 0;
@@ -285,24 +315,25 @@ flx_status flx__word_integer(flx_text* t, flx_word word, const char* what, int64
         else
             v = v * 10 + (word.text[i] - '0');
     }
-    if (i == first || i != word.length)
-        return flx__text_fail(t, "%s: '%s' is not a whole number", what, flx__word_show(word, shown));
     if (negative) v = -v;
-    if (large || v < lo || v > hi)
+    const bool whole = i > first && i == word.length;
+    if (whole && !large && v >= lo && v <= hi)
     {
-        flx__word_show(word, shown);
-        if (hi == INT64_MAX)
-            return flx__text_fail(t, "%s: %s is not allowed; at least %lld", what, shown, (long long)lo);
-        return flx__text_fail(t, "%s: %s is outside [%lld, %lld]", what, shown, (long long)lo, (long long)hi);
+        *value = v;
+        return FLX_OK;
     }
-    *value = v;
-    return FLX_OK;
+    flx__word_show(word, shown);
+    what = name_item(t, what, named);
+    if (!whole) return flx__text_fail(t, "%s: '%s' is not a whole number", what, shown);
+    if (hi == INT64_MAX) return flx__text_fail(t, "%s: %s is not allowed; at least %lld", what, shown, (long long)lo);
+    return flx__text_fail(t, "%s: %s is outside [%lld, %lld]", what, shown, (long long)lo, (long long)hi);
 }
 
 static flx_status want_word(flx_text* t, const char* what, flx_word* word)
 {
+    char named[WHAT_ROOM];
     if (flx__text_word(t, word)) return FLX_OK;
-    return flx__text_fail(t, "the file ends where %s should be", what);
+    return flx__text_fail(t, "the file ends where %s should be", name_item(t, what, named));
 }
 
 flx_status flx__text_real(flx_text* t, const char* what, double* value)

@@ -19,6 +19,7 @@ typedef struct flx_text
     int64_t      line;         // of `at`, 1-based; right after a word was read: the word's line
     char         comment;      // a word that starts with it ends the line; '\0': none
     bool         continuation; // a backslash before the end of a line joins it with the next (OBJ)
+    int64_t      item;         // number of the vertex or element being read, for messages; 0: none
     locale_t     c_locale;
 } flx_text;
 
