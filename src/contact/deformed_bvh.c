@@ -1,24 +1,26 @@
 // Boxes over deformed tets.
 //
-// A complete binary tree in heap order: node i has the children 2i+1 and 2i+2, leaf j of 2^k holds the sorted tets
-// [j m / 2^k, (j+1) m / 2^k), at most 8. Sorting splits the rest centroids at the leaf boundary nearest the middle,
-// along the longer side. Since a body moves continuously, tets near each other at rest stay near each other: the order
-// is never touched again, only the boxes are.
+// A complete tree without pointers. Leaf j of 2^k holds the sorted tets [j m / 2^k, (j+1) m / 2^k), at most 8. Sorting
+// splits the rest centroids at the leaf boundary nearest the middle, along the longer side, again and again. Since a
+// body moves continuously, tets near each other at rest stay near each other: the order is never touched again, only
+// the boxes are. Two binary levels make one quad: quad i of level l has the children 4i..4i+3 of level l - 1; below
+// level 0 are the leaves. An odd k leaves two quads at the top.
 //
-// Boxes are single precision, grown by an ulp so that they never lose a point; the eight tet boxes of a leaf lie lane
-// by lane, so one sweep of vector compares tests them all.
+// Boxes are single precision, grown by an ulp so that they never lose a point. The boxes of a quad's children and of a
+// leaf's tets lie lane by lane, so that one sweep of vector compares tests them all.
 #include "contact/deformed_bvh.h"
 
 #include <float.h>
 #include <math.h>
 
 #define LANES 8
-#define SUBTREE_LEVELS 6 // leaves of one task: 64, aligned, so a task also fits the boxes above its leaves
+#define TASK_QUADS 3 // quad levels of one task: 64 leaves, so a task also fits the boxes above its leaves
+#define QUAD_LEVELS 16
 
-typedef struct node_box
+typedef struct quad_boxes
 {
-    float lo[3], hi[3];
-} node_box;
+    float lo[3][4], hi[3][4];
+} quad_boxes;
 
 typedef struct leaf_boxes
 {
@@ -31,11 +33,13 @@ struct flx_deformed_bvh
     const int32_t* tet;
     const int32_t* search;
     int32_t        search_count;
-    int32_t        levels;     // k: there are 2^k leaves
-    int32_t        leaf_count; // 0 when there is nothing to search
-    int32_t*       order;      // [search_count] slots, sorted by place
-    node_box*      node;       // [2 leaf_count - 1]
-    leaf_boxes*    leaf;       // [leaf_count]
+    int32_t        levels;             // k: there are 2^k leaves
+    int32_t        leaf_count;         // 0 when there is nothing to search
+    int32_t        quad_levels;        // k / 2
+    int32_t        first[QUAD_LEVELS]; // of each quad level in `quad`
+    int32_t*       order;              // [search_count] slots, sorted by place
+    quad_boxes*    quad;
+    leaf_boxes*    leaf; // [leaf_count]
 };
 
 // --- sorting, once -----------------------------------------------------------------------------------------
@@ -128,10 +132,17 @@ flx_status flx__deformed_bvh_create(flx_context* ctx, const double* x_rest, cons
     b->search       = search;
     b->search_count = search_count;
     while (((int64_t)LANES << b->levels) < search_count) ++b->levels;
-    b->leaf_count = search_count > 0 ? (int32_t)1 << b->levels : 0;
+    b->leaf_count      = search_count > 0 ? (int32_t)1 << b->levels : 0;
+    b->quad_levels     = b->levels / 2;
+    int32_t quad_count = 0;
+    for (int32_t l = 0; l < b->quad_levels; ++l)
+    {
+        b->first[l] = quad_count;
+        quad_count += b->leaf_count >> (2 * l + 2);
+    }
 
     FLX_NEW(ctx, b->order, search_count);
-    FLX_NEW(ctx, b->node, 2 * (int64_t)b->leaf_count);
+    FLX_NEW(ctx, b->quad, quad_count);
     FLX_NEW(ctx, b->leaf, b->leaf_count);
     FLX_NEW(ctx, centroid, 3 * (int64_t)search_count);
 
@@ -162,7 +173,7 @@ void flx__deformed_bvh_destroy(flx_deformed_bvh* b)
 {
     if (!b) return;
     flx__free(b->ctx, b->order);
-    flx__free(b->ctx, b->node);
+    flx__free(b->ctx, b->quad);
     flx__free(b->ctx, b->leaf);
     flx__free(b->ctx, b);
 }
@@ -181,21 +192,18 @@ static float above(double v)
     return fabsf(f) <= FLT_MAX ? f + fabsf(f) * FLT_EPSILON : f;
 }
 
+/// Fits a leaf and the lane of the quad above it.
 static void fit_leaf(flx_deformed_bvh* b, const double* x, int32_t leaf)
 {
     const int32_t begin = leaf_begin(b, leaf), end = leaf_begin(b, leaf + 1);
-    leaf_boxes*   boxes = &b->leaf[leaf];
-    node_box*     node  = &b->node[b->leaf_count - 1 + leaf];
+    leaf_boxes*   boxes     = &b->leaf[leaf];
+    float         all_lo[3] = {INFINITY, INFINITY, INFINITY}, all_hi[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (int k = 0; k < 3; ++k)
-    {
-        node->lo[k] = INFINITY;
-        node->hi[k] = -INFINITY;
         for (int lane = 0; lane < LANES; ++lane)
         {
             boxes->lo[k][lane] = INFINITY;
             boxes->hi[k][lane] = -INFINITY;
         }
-    }
     for (int32_t i = begin; i < end; ++i)
     {
         const int32_t* corner = b->tet + 4 * (int64_t)b->search[b->order[i]];
@@ -211,20 +219,34 @@ static void fit_leaf(flx_deformed_bvh* b, const double* x, int32_t leaf)
             const float flo = below(lo), fhi = above(hi);
             boxes->lo[k][i - begin] = flo;
             boxes->hi[k][i - begin] = fhi;
-            if (flo < node->lo[k]) node->lo[k] = flo;
-            if (fhi > node->hi[k]) node->hi[k] = fhi;
+            if (flo < all_lo[k]) all_lo[k] = flo;
+            if (fhi > all_hi[k]) all_hi[k] = fhi;
         }
+    }
+    if (b->quad_levels == 0) return;
+    quad_boxes* above_it = &b->quad[b->first[0] + leaf / 4];
+    for (int k = 0; k < 3; ++k)
+    {
+        above_it->lo[k][leaf % 4] = all_lo[k];
+        above_it->hi[k][leaf % 4] = all_hi[k];
     }
 }
 
-static void fit_node(flx_deformed_bvh* b, int32_t i)
+/// Fits the lane above quad i of a level from its four lanes.
+static void fit_above(flx_deformed_bvh* b, int32_t level, int32_t i)
 {
-    const node_box *l = &b->node[2 * i + 1], *r = l + 1;
-    node_box*       n = &b->node[i];
+    const quad_boxes* from = &b->quad[b->first[level] + i];
+    quad_boxes*       to   = &b->quad[b->first[level + 1] + i / 4];
     for (int k = 0; k < 3; ++k)
     {
-        n->lo[k] = l->lo[k] < r->lo[k] ? l->lo[k] : r->lo[k];
-        n->hi[k] = l->hi[k] > r->hi[k] ? l->hi[k] : r->hi[k];
+        float lo = from->lo[k][0], hi = from->hi[k][0];
+        for (int lane = 1; lane < 4; ++lane)
+        {
+            if (from->lo[k][lane] < lo) lo = from->lo[k][lane];
+            if (from->hi[k][lane] > hi) hi = from->hi[k][lane];
+        }
+        to->lo[k][i % 4] = lo;
+        to->hi[k][i % 4] = hi;
     }
 }
 
@@ -234,26 +256,26 @@ typedef struct refit_args
     const double*     x;
 } refit_args;
 
-static int32_t task_levels(const flx_deformed_bvh* b)
+static int32_t task_quads(const flx_deformed_bvh* b)
 {
-    return b->levels < SUBTREE_LEVELS ? b->levels : SUBTREE_LEVELS;
+    return b->quad_levels < TASK_QUADS ? b->quad_levels : TASK_QUADS;
 }
 
-/// One task fits the subtree below one node of level `levels - task_levels`.
+/// One task fits its leaves and the quads over them; the lane above its topmost quad is fitted afterwards.
 static void refit_range(void* user, int64_t begin, int64_t end, int32_t worker)
 {
     (void)worker;
-    const refit_args* args = user;
-    flx_deformed_bvh* b    = args->bvh;
-    const int32_t     deep = task_levels(b);
+    const refit_args* args  = user;
+    flx_deformed_bvh* b     = args->bvh;
+    const int32_t     quads = task_quads(b);
     for (int64_t task = begin; task < end; ++task)
     {
-        for (int32_t j = 0; j < 1 << deep; ++j) fit_leaf(b, args->x, (int32_t)(task << deep) + j);
-        for (int32_t up = 1; up <= deep; ++up)
+        const int32_t leaves = 1 << (2 * quads);
+        for (int32_t j = 0; j < leaves; ++j) fit_leaf(b, args->x, (int32_t)task * leaves + j);
+        for (int32_t l = 0; l + 1 < quads; ++l)
         {
-            const int32_t level = b->levels - up;
-            const int32_t first = (1 << level) - 1 + (int32_t)(task << (deep - up));
-            for (int32_t i = 0; i < 1 << (deep - up); ++i) fit_node(b, first + i);
+            const int32_t count = leaves >> (2 * l + 2);
+            for (int32_t i = 0; i < count; ++i) fit_above(b, l, (int32_t)task * count + i);
         }
     }
 }
@@ -261,19 +283,14 @@ static void refit_range(void* user, int64_t begin, int64_t end, int32_t worker)
 void flx__deformed_bvh_refit(flx_deformed_bvh* b, const double* x)
 {
     if (b->leaf_count == 0) return;
-    refit_args    args = {b, x};
-    const int32_t top  = b->levels - task_levels(b);
-    flx__parallel_for(b->ctx, (int64_t)1 << top, 1, refit_range, &args);
-    for (int32_t i = (1 << top) - 2; i >= 0; --i) fit_node(b, i);
+    refit_args    args  = {b, x};
+    const int32_t quads = task_quads(b);
+    flx__parallel_for(b->ctx, b->leaf_count >> (2 * quads), 1, refit_range, &args);
+    for (int32_t l = quads > 0 ? quads - 1 : 0; l + 1 < b->quad_levels; ++l)
+        for (int32_t i = 0; i < b->leaf_count >> (2 * l + 2); ++i) fit_above(b, l, i);
 }
 
 // --- query -------------------------------------------------------------------------------------------------
-
-static bool meets(const node_box* n, const float lo[3], const float hi[3])
-{
-    return (n->lo[0] <= hi[0]) & (n->hi[0] >= lo[0]) & (n->lo[1] <= hi[1]) & (n->hi[1] >= lo[1]) & (n->lo[2] <= hi[2]) &
-           (n->hi[2] >= lo[2]);
-}
 
 static void query_leaf(const flx_deformed_bvh* b, int32_t leaf, const float lo[3], const float hi[3], flx_slot_fn visit,
                        void* user)
@@ -295,19 +312,35 @@ void flx__deformed_bvh_query(const flx_deformed_bvh* b, const double lo[3], cons
     const float qlo[3] = {below(lo[0]), below(lo[1]), below(lo[2])};
     const float qhi[3] = {above(hi[0]), above(hi[1]), above(hi[2])};
 
-    int32_t stack[64]; // the tree has at most 29 levels
-    int32_t depth  = 0;
-    stack[depth++] = 0;
-    if (!meets(&b->node[0], qlo, qhi)) return;
+    struct
+    {
+        int32_t level, index; // level -1: a leaf
+    } stack[64];              // at most three wait on each of 14 levels
+    int32_t depth = 0;
+    for (int32_t i = (b->leaf_count >> (2 * b->quad_levels)) - 1; i >= 0; --i)
+    {
+        stack[depth].level   = b->quad_levels - 1;
+        stack[depth++].index = i;
+    }
     while (depth > 0)
     {
-        const int32_t i = stack[--depth];
-        if (i >= b->leaf_count - 1)
+        const int32_t level = stack[--depth].level, index = stack[depth].index;
+        if (level < 0)
         {
-            query_leaf(b, i - (b->leaf_count - 1), qlo, qhi, visit, user);
+            query_leaf(b, index, qlo, qhi, visit, user);
             continue;
         }
-        if (meets(&b->node[2 * i + 2], qlo, qhi)) stack[depth++] = 2 * i + 2;
-        if (meets(&b->node[2 * i + 1], qlo, qhi)) stack[depth++] = 2 * i + 1;
+        const quad_boxes* boxes = &b->quad[b->first[level] + index];
+        int32_t           hit[4];
+        for (int lane = 0; lane < 4; ++lane)
+            hit[lane] = (boxes->lo[0][lane] <= qhi[0]) & (boxes->hi[0][lane] >= qlo[0]) &
+                        (boxes->lo[1][lane] <= qhi[1]) & (boxes->hi[1][lane] >= qlo[1]) &
+                        (boxes->lo[2][lane] <= qhi[2]) & (boxes->hi[2][lane] >= qlo[2]);
+        for (int lane = 3; lane >= 0; --lane)
+        {
+            stack[depth].level = level - 1;
+            stack[depth].index = 4 * index + lane;
+            depth += hit[lane];
+        }
     }
 }
