@@ -168,11 +168,12 @@ static bool check_held(cli* c, const flx_scene* scene, int32_t body, const flx_m
     int32_t    count = 0, free_count = 0;
     component* all     = geometry_components(scene, body, mesh, &count);
     bool       touched = false;
+    const bool dynamic = scene->settings.mode == FLX_MODE_DYNAMIC;
     for (int32_t k = 0; k < scene->contact_count; ++k) touched |= scene->contact[k].body == body;
     if (j) json_open(j, "components_free", '[');
     for (int32_t k = 0; all && k < count; ++k)
     {
-        if (all[k].fixed || all[k].attached) continue;
+        if (dynamic || all[k].fixed || all[k].attached) continue;
         ++free_count;
         const component* p = &all[k];
         if (j)
@@ -190,10 +191,9 @@ static bool check_held(cli* c, const flx_scene* scene, int32_t body, const flx_m
     }
     if (j) json_close(j, ']');
     free(all);
-    const bool dynamic = scene->settings.mode == FLX_MODE_DYNAMIC;
     // parts of a surface may join in the lattice, and contact can hold a body up: only a whole body alone is sure to
     // fail
-    const bool sure = free_count > 0 && !dynamic && !touched && (mesh->tet_count > 0 || free_count == count);
+    const bool sure = free_count > 0 && !touched && (mesh->tet_count > 0 || free_count == count);
     if (sure)
         cli_error(c, CODE_SCENE,
                   "%s: quasi-static, and nothing holds %s of body '%s': fix or attach it, or use mode dynamic",

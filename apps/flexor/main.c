@@ -13,16 +13,16 @@ const cli_verb* const cli_verbs[] = {&cli_run,  &cli_check,  &cli_mesh,  &cli_re
 
 static void print_overview(FILE* out)
 {
-    fprintf(out, "flexor %s: Projective Dynamics\n\n  flexor SCENE              the same as flexor run SCENE\n",
+    fprintf(out, "flexor %s: Projective Dynamics\n\n  flexor SCENE                      the same as flexor run SCENE\n",
             flx_version());
     for (int i = 0; cli_verbs[i]; ++i)
     {
         char form[64];
         snprintf(form, sizeof form, "flexor %s %s", cli_verbs[i]->name, cli_verbs[i]->operands);
-        fprintf(out, "  %-26s%s\n", form, cli_verbs[i]->summary);
+        fprintf(out, "  %-34s%s\n", form, cli_verbs[i]->summary);
     }
-    fprintf(out, "\n  flexor VERB --help        options of a verb\n  flexor --version\n"
-                 "  flexor --completion       for bash: eval \"$(flexor --completion)\"\n");
+    fprintf(out, "\n  flexor VERB --help                options of a verb\n  flexor --version\n"
+                 "  flexor --completion               for bash: eval \"$(flexor --completion)\"\n");
 }
 
 static const cli_verb* verb_named(const char* name)

@@ -119,9 +119,9 @@ void summary_print(cli* c, const summary* s, const flx_scene* scene)
             s->model.vertex_count, s->model.prone_count,
             s->model.region_proposed ? " (region proposed by the engine)" : "");
     fprintf(stderr, "  setup        %.2f s:", s->setup_seconds);
-    for (int i = 0; i < c->phase_count; ++i)
+    for (int i = 0, told = 0; i < c->phase_count; ++i)
         if (c->phase_seconds[i] >= 0.0005)
-            fprintf(stderr, "%s %s %.0f ms", i ? "," : "", c->phase[i], 1e3 * c->phase_seconds[i]);
+            fprintf(stderr, "%s %s %.0f ms", told++ ? "," : "", c->phase[i], 1e3 * c->phase_seconds[i]);
     fprintf(stderr, "\n  factor       %.1f M entries, %.1f GFlop\n", 1e-6 * (double)s->solver.factor_nonzeros,
             1e-9 * s->solver.factor_flops);
     fprintf(stderr, "  speed        %.2f frames/s stepping, %.2f with recording; %d worker%s, %s\n",

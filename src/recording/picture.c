@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define SHADOW_PIXELS 1024
+#define CREASE 0.70f // cosine
 #define OCCLUSION_SAMPLES 10
 #define SHADOW_SAMPLES 5
 
@@ -36,7 +37,7 @@ typedef struct picture
     flx_raster_view          view, light_view;
     flx_raster_buffer        buffer, shadow;
     const flx_raster_corner* corner;
-    const float*             normal; // [vertex_count][3]
+    const float*             normal; // [triangle_count][3 corners][3]
     double                   to_light[3], vertical[3];
     double                   size; // m, diagonal of what is drawn
     uint8_t*                 rgb;
@@ -89,21 +90,56 @@ static inline uint32_t hash_place(uint32_t x, uint32_t y)
     return h;
 }
 
-static void vertex_normals(const flx_picture_desc* d, float* normal)
+/// Normals at the corners of each triangle: the area-weighted sum over the triangles around the vertex that turn away
+/// by less than CREASE from this one. Round surfaces come out smooth, the edges of a box sharp. out face
+/// [triangle_count][3], normal [triangle_count][3 corners][3]
+static flx_status corner_normals(flx_context* ctx, const flx_picture_desc* d, float* face, float* normal)
 {
-    memset(normal, 0, sizeof(float) * 3 * (size_t)d->vertex_count);
-    for (int64_t t = 0; t < d->triangle_count; ++t)
+    flx_status status = FLX_OK;
+    int32_t *  first = NULL, *around = NULL;
+    FLX_NEW_ZERO(ctx, first, (int64_t)d->vertex_count + 2);
+    FLX_NEW(ctx, around, 3 * (int64_t)d->triangle_count);
+
+    for (int64_t i = 0; i < 3 * (int64_t)d->triangle_count; ++i) ++first[d->triangle[i] + 2];
+    for (int32_t v = 0; v < d->vertex_count; ++v) first[v + 2] += first[v + 1];
+    for (int32_t t = 0; t < d->triangle_count; ++t)
     {
-        const int32_t* v = d->triangle + 3 * t;
+        const int32_t* v = d->triangle + 3 * (int64_t)t;
         const float *  a = d->x + 3 * (int64_t)v[0], *b = d->x + 3 * (int64_t)v[1], *c = d->x + 3 * (int64_t)v[2];
         const double   e[3] = {(double)b[0] - a[0], (double)b[1] - a[1], (double)b[2] - a[2]};
         const double   f[3] = {(double)c[0] - a[0], (double)c[1] - a[1], (double)c[2] - a[2]};
         double         n[3];
         flx__cross3(e, f, n);
-        if (!(flx__norm3(n) > 0 && isfinite(flx__norm3(n)))) continue;
+        const bool good = flx__norm3(n) > 0 && isfinite(flx__norm3(n));
         for (int k = 0; k < 3; ++k)
-            for (int i = 0; i < 3; ++i) normal[3 * (int64_t)v[k] + i] += (float)n[i];
+        {
+            face[3 * (int64_t)t + k]  = good ? (float)n[k] : 0;
+            around[first[v[k] + 1]++] = t;
+        }
     }
+    for (int32_t t = 0; t < d->triangle_count; ++t)
+    {
+        const float* own  = face + 3 * (int64_t)t;
+        const float  own2 = own[0] * own[0] + own[1] * own[1] + own[2] * own[2];
+        for (int k = 0; k < 3; ++k)
+        {
+            const int32_t v    = d->triangle[3 * (int64_t)t + k];
+            double        n[3] = {0, 0, 0};
+            for (int32_t i = first[v]; i < first[v + 1]; ++i)
+            {
+                const float* f   = face + 3 * (int64_t)around[i];
+                const float  dot = own[0] * f[0] + own[1] * f[1] + own[2] * f[2];
+                const float  f2  = f[0] * f[0] + f[1] * f[1] + f[2] * f[2];
+                if (dot > 0 && dot * dot > CREASE * CREASE * own2 * f2)
+                    for (int j = 0; j < 3; ++j) n[j] += f[j];
+            }
+            for (int j = 0; j < 3; ++j) normal[9 * (int64_t)t + 3 * k + j] = (float)n[j];
+        }
+    }
+done:
+    flx__free(ctx, first);
+    flx__free(ctx, around);
+    return status;
 }
 
 /// Point of the world at depth key `key` under the sample (x, y).
@@ -150,7 +186,7 @@ static void surface_at(const picture* w, int32_t x, int32_t y, int32_t t, double
     for (int i = 0; i < 3; ++i)
     {
         const double b = sum != 0 ? weight[i] / sum : 1.0 / 3;
-        for (int k = 0; k < 3; ++k) n[k] += b * w->normal[3 * (int64_t)v[i] + k];
+        for (int k = 0; k < 3; ++k) n[k] += b * w->normal[9 * (int64_t)t + 3 * i + k];
         if (d->value) s->value += b * d->value[v[i]];
     }
     if (w->view.orthographic)
@@ -377,9 +413,9 @@ flx_status flx__picture_draw(flx_context* ctx, const flx_picture_desc* desc, uin
     FLX_ASSERT(desc->width > 0 && desc->height > 0 && desc->samples >= 1 && desc->samples <= 4);
     flx_status         status = FLX_OK;
     flx_raster_corner* corner = NULL;
-    float*             normal = NULL;
-    picture            w      = {.desc = desc, .rgb = rgb, .stride = stride};
-    const int32_t      m      = desc->samples;
+    float *            normal = NULL, *face = NULL;
+    picture            w = {.desc = desc, .rgb = rgb, .stride = stride};
+    const int32_t      m = desc->samples;
     double             middle[3];
 
     w.vertical[desc->vertical == 1 ? 1 : 2] = 1;
@@ -399,14 +435,15 @@ flx_status flx__picture_draw(flx_context* ctx, const flx_picture_desc* desc, uin
     w.light_view = flx__raster_look(sun, middle, w.view.up, 1.05 * w.size, true, SHADOW_PIXELS, SHADOW_PIXELS);
 
     FLX_NEW(ctx, corner, desc->vertex_count);
-    FLX_NEW(ctx, normal, 3 * (int64_t)desc->vertex_count);
+    FLX_NEW(ctx, face, 3 * (int64_t)desc->triangle_count);
+    FLX_NEW(ctx, normal, 9 * (int64_t)desc->triangle_count);
     FLX_TRY(flx__raster_buffer_create(ctx, w.light_view.width, w.light_view.height, &w.shadow));
     FLX_TRY(flx__raster_buffer_create(ctx, w.view.width, w.view.height, &w.buffer));
     FLX_TRY(flx__raster_triangles(ctx, &w.light_view, desc->vertex_count, desc->x, desc->triangle_count, desc->triangle,
                                   corner, &w.shadow));
     FLX_TRY(flx__raster_triangles(ctx, &w.view, desc->vertex_count, desc->x, desc->triangle_count, desc->triangle,
                                   corner, &w.buffer));
-    vertex_normals(desc, normal);
+    FLX_TRY(corner_normals(ctx, desc, face, normal));
     w.corner = corner;
     w.normal = normal;
     flx__parallel_for(ctx, desc->height, 4, draw_rows, &w);
@@ -414,6 +451,7 @@ flx_status flx__picture_draw(flx_context* ctx, const flx_picture_desc* desc, uin
 done:
     flx__free(ctx, corner);
     flx__free(ctx, normal);
+    flx__free(ctx, face);
     flx__raster_buffer_release(ctx, &w.shadow);
     flx__raster_buffer_release(ctx, &w.buffer);
     return status;
