@@ -97,7 +97,8 @@ struct cli
     double phase_seconds[CLI_PHASES];
     double phase_since;
 
-    bool stdout_gone; // the reader went away: a clean end
+    bool stdout_gone;   // nothing more can be written: the reader went away, a clean end, or
+    bool stdout_failed; // the disk is full or the like, an error
 };
 
 /// Fills `c`. Returns -1 to go on, else an exit code (help was asked for, or usage was wrong).

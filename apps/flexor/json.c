@@ -145,6 +145,8 @@ bool print_data(cli* c, const char* text)
     if (fputs(text, stdout) != EOF && fflush(stdout) == 0) return true;
     const int why  = errno;
     c->stdout_gone = true;
-    if (why != EPIPE) cli_error(c, CODE_INTERNAL, "standard output: %s", strerror(why));
+    if (why == EPIPE) return false;
+    c->stdout_failed = true;
+    cli_error(c, CODE_INTERNAL, "standard output: %s", strerror(why));
     return false;
 }

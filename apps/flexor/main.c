@@ -115,11 +115,12 @@ int main(int argc, char** argv)
         flx_context_destroy(c.ctx);
     }
     // what printf could not write: a reader that went away is fine, a full disk is not
-    if ((fflush(stdout) != 0 || ferror(stdout)) && errno != EPIPE && code == CODE_FINE && !c.stdout_gone)
+    if ((fflush(stdout) != 0 || ferror(stdout)) && errno != EPIPE && !c.stdout_gone)
     {
         cli_error(&c, CODE_INTERNAL, "standard output: %s", strerror(errno));
-        code = CODE_INTERNAL;
+        c.stdout_failed = true;
     }
+    if (c.stdout_failed && code == CODE_FINE) code = CODE_INTERNAL;
     free(c.found);
     free(c.operand);
     return code;

@@ -1,0 +1,366 @@
+"""The command line from outside: exit codes, messages, what goes to stdout and what to stderr, files, signals.
+
+usage: test_cli.py FLEXOR SOURCE_FOLDER
+"""
+import json
+import os
+import pathlib
+import pty
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+FLEXOR = pathlib.Path(sys.argv[1]).resolve()
+SOURCE = pathlib.Path(sys.argv[2]).resolve()
+BEAM = SOURCE / "scenes" / "beam.yaml"
+VERBS = ["run", "check", "mesh", "render", "export", "info", "schema", "bench"]
+
+TRIANGLE = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"
+TETRA = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+MEDIT = """MeshVersionFormatted 2
+Dimension 3
+Vertices
+{count}
+{vertices}
+Tetrahedra
+{tets}
+{elements}
+End
+"""
+
+
+class Cli(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.here = pathlib.Path(self.folder.name)
+        self.environment = {k: v for k, v in os.environ.items() if k not in ("CI", "NO_COLOR")}
+
+    def flexor(self, *words, code=0, stdin=None):
+        done = subprocess.run([str(FLEXOR), *map(str, words)], cwd=self.here, env=self.environment, text=True,
+                              capture_output=True, timeout=120, stdin=subprocess.DEVNULL if stdin is None else stdin)
+        self.assertEqual(done.returncode, code, f"{words}\nstdout: {done.stdout}\nstderr: {done.stderr}")
+        return done
+
+    def write(self, name, text):
+        path = self.here / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def run_beam(self, *words, frames=3, code=0):
+        return self.flexor("run", BEAM, "--set", f"run.frames={frames}", "--set", "outer=1", *words, code=code)
+
+
+class Usage(Cli):
+    def test_help_of_each_verb_is_data(self):
+        for verb in VERBS:
+            done = self.flexor(verb, "--help")
+            self.assertIn(f"flexor {verb}", done.stdout)
+            self.assertIn("--threads", done.stdout)
+            self.assertEqual(done.stderr, "")
+            self.assertLessEqual(max(map(len, done.stdout.splitlines())), 120)
+
+    def test_overview_and_version(self):
+        for verb in VERBS:
+            self.assertIn(f"flexor {verb}", self.flexor("--help").stdout)
+        self.assertRegex(self.flexor("--version").stdout, r"^flexor \d+\.\d+\.\d+ ")
+        self.assertIn("flexor run", self.flexor(code=2).stderr)
+
+    def test_wrong_words_are_usage_errors_with_a_hint(self):
+        for words, hint in [(["chekc", "x"], "did you mean 'check'"),
+                            (["run"], "flexor run SCENE"),
+                            (["run", "a", "b"], "one too many"),
+                            (["run", BEAM, "-o"], "-o needs a value"),
+                            (["run", BEAM, "--treads", "3"], "did you mean --threads"),
+                            (["run", BEAM, "-Z"], "-Z: no such option"),
+                            (["run", BEAM, "--threads", "many"], "whole number from 0 to 256"),
+                            (["run", BEAM, "--threads", "300"], "whole number from 0 to 256"),
+                            (["run", BEAM, "--isa", "mmx"], "must be one of auto|scalar"),
+                            (["run", BEAM, "--quiet=yes"], "takes no value"),
+                            (["run", BEAM, "--no-record", "-o", "x"], "one of the two"),
+                            (["export", "x"], "where to"),
+                            (["render", "x", "--columns", "0"], "whole number"),
+                            (["mesh", "x"], "where to")]:
+            done = self.flexor(*words, code=2)
+            self.assertRegex(done.stderr, re.compile(hint.replace("|scalar", r"\|scalar")))
+            self.assertEqual(done.stdout, "")
+            self.assertEqual(len(done.stderr.splitlines()), 1)
+
+    def test_completion_is_a_shell_script(self):
+        text = self.flexor("--completion").stdout
+        subprocess.run(["bash", "-n"], input=text, text=True, check=True)
+        for verb in VERBS:
+            self.assertIn(f"{verb})", text)
+
+    def test_two_dashes_end_the_options(self):
+        self.write("-x.obj", TETRA)
+        self.flexor("check", "--", "-x.obj")
+
+
+class Scenes(Cli):
+    def test_mistakes_come_with_place_line_and_caret_all_at_once(self):
+        scene = self.write("bad.yaml", "flexor: 1\nbodies:\n  - name: a\n    tet: a.mesh\nrun: {frames: many}\n")
+        for verb in ("run", "check", "info"):
+            done = self.flexor(verb, scene, code=3)
+            self.assertRegex(done.stderr, r"bad\.yaml:4:5: error: .*tet")
+            self.assertRegex(done.stderr, r"bad\.yaml:5:\d+: ")
+            self.assertIn("^", done.stderr)
+            self.assertEqual(done.stdout, "")
+
+    def test_missing_scene_is_io(self):
+        self.assertIn("nowhere.yaml", self.flexor("run", "nowhere.yaml", code=1).stderr)
+
+    def test_wrong_override_names_it(self):
+        self.assertIn("bogus", self.run_beam("--set", "bogus=1", code=3).stderr)
+        self.assertIn("outer", self.run_beam("--set", "outer=0", code=3).stderr)
+
+    def test_errors_are_events_with_json(self):
+        done = self.flexor("run", "nowhere.yaml", "--json", code=1)
+        event = json.loads(done.stdout)
+        self.assertEqual((event["schema"], event["event"], event["exit"]), ("flexor.run/1", "error", 1))
+
+    def test_schema_is_json_and_markdown(self):
+        self.assertIn("properties", json.loads(self.flexor("schema").stdout))
+        self.assertTrue("# Scenes" in self.flexor("schema", "--markdown").stdout)
+
+    def test_docs_are_up_to_date(self):
+        text = self.flexor("schema", "--markdown").stdout
+        self.assertEqual((SOURCE / "docs" / "scene.md").read_text(encoding="utf-8"), text)
+
+
+class Check(Cli):
+    def medit(self, name, vertices, elements):
+        return self.write(name, MEDIT.format(count=len(vertices), vertices="\n".join(f"{x} {y} {z} 0" for x, y, z in vertices),
+                                             tets=len(elements), elements="\n".join(f"{a} {b} {c} {d} 0" for a, b, c, d in elements)))
+
+    def test_good_surface(self):
+        done = self.flexor("check", self.write("t.obj", TETRA))
+        self.assertIn("closed", done.stdout)
+        self.assertIn("usable", done.stdout)
+        report = json.loads(self.flexor("check", "t.obj", "--json").stdout)
+        self.assertTrue(report["usable"])
+        self.assertAlmostEqual(report["enclosed_volume"], 1 / 6, delta=1e-12)
+
+    def test_broken_files_say_where(self):
+        self.assertIn("b.obj:4", self.flexor("check", self.write("b.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 9\n"), code=3).stderr)
+        self.assertIn("nothing.obj", self.flexor("check", "nothing.obj", code=1).stderr)
+
+    def test_nothing_to_simulate_is_unusable(self):
+        self.flexor("check", self.write("p.obj", "v 0 0 0\n"), code=3)
+
+    def test_flat_tet_is_unusable_by_number_and_repairable(self):
+        corners = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0)]
+        path = self.medit("flat.mesh", corners, [(1, 2, 3, 4), (1, 2, 3, 5)])
+        self.assertIn("2", self.flexor("check", path, code=3).stderr)
+        self.flexor("check", path, "--repair")
+
+    def test_scene_says_what_the_run_needs(self):
+        done = self.flexor("check", BEAM)
+        self.assertRegex(done.stdout, r"about .* of memory, .* of setup")
+        report = json.loads(self.flexor("check", BEAM, "--json").stdout)
+        self.assertTrue(report["usable"])
+        self.assertGreater(report["estimate"]["bytes"], 1e6)
+
+    def test_a_component_that_nothing_holds_is_named(self):
+        a = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+        b = [(x + 5, y, z) for x, y, z in a]
+        self.medit("two.mesh", a + b, [(1, 2, 3, 4), (5, 6, 7, 8)])
+        text = ("flexor: 1\nname: two\nbodies:\n  - {name: two, tets: two.mesh, material: {young: 1 MPa, density: 1000}}\n"
+                "fix: {body: two, region: {box: {min: [-1, -1, -1], max: [2, 2, 2]}}}\nrun: {frames: 1, fps: 30}\n")
+        done = self.flexor("check", self.write("two.yaml", text), code=3)
+        self.assertRegex(done.stdout, r"component of 4 vertices around \(5\.5, 0\.5, 0\.5\): nothing holds it")
+        self.flexor("run", "two.yaml", "--no-record", code=3)
+
+
+class Run(Cli):
+    def test_files_talk_and_data_are_kept_apart(self):
+        done = self.run_beam("-o", "out/beam")
+        self.assertEqual(done.stdout, "")
+        for word in ("median", "penetration", "frames/s", "memory"):
+            self.assertIn(word, done.stderr)
+        self.assertNotIn("\033", done.stderr)  # no terminal: no colours, no bar
+        for name in ("beam.xdmf", "beam.frames", "beam.checkpoint", "beam.run.json"):
+            self.assertTrue((self.here / "out" / name).exists(), name)
+        manifest = json.loads((self.here / "out" / "beam.run.json").read_text())
+        self.assertEqual(manifest["summary"]["frames"], 3)
+        self.assertEqual(manifest["scene_path"], str(BEAM))
+        self.assertEqual(manifest["settings"]["outer"], 1)
+        self.assertFalse(list((self.here / "out").rglob("*.tmp*")))
+
+    def test_a_scene_alone_is_run(self):
+        self.flexor(BEAM, "--set", "run.frames=1", "-q")
+        self.assertTrue((self.here / "beam.xdmf").exists())
+
+    def test_quiet_is_quiet(self):
+        done = self.run_beam("-q", "--no-record")
+        self.assertEqual((done.stdout, done.stderr), ("", ""))
+
+    def test_json_is_one_event_a_line(self):
+        events = [json.loads(line) for line in self.run_beam("--json", "--no-record").stdout.splitlines()]
+        self.assertTrue(all(e["schema"] == "flexor.run/1" for e in events))
+        kinds = [e["event"] for e in events]
+        self.assertEqual(kinds[0], "start")
+        self.assertEqual(kinds[-1], "summary")
+        self.assertEqual([e["frame"] for e in events if e["event"] == "frame"], [1, 2, 3])
+        self.assertEqual(events[-1]["inverted"], 0)
+        self.assertEqual(events[-1]["surface_crossings"], 0)
+        self.assertGreater(events[-1]["rss_peak"], 1e6)
+
+    def test_no_record_writes_nothing(self):
+        self.run_beam("--no-record")
+        self.assertEqual(list(self.here.iterdir()), [])
+
+    def test_nothing_is_overwritten_unasked(self):
+        self.run_beam("-o", "b")
+        before = (self.here / "b.xdmf").read_bytes()
+        self.assertIn("-f overwrites", self.run_beam("-o", "b", code=1).stderr)
+        self.assertEqual((self.here / "b.xdmf").read_bytes(), before)
+        self.run_beam("-o", "b", "-f", frames=2)
+        self.assertEqual(json.loads(self.flexor("info", "b", "--json").stdout)["frames"], 3)
+        self.flexor("render", "b", "--frames", "0", "--size", "32x24")
+        self.assertIn("-f overwrites", self.flexor("render", "b", "--frames", "0", "--size", "32x24", code=1).stderr)
+        self.flexor("export", "b", "-o", "b.pc2")
+        self.assertIn("-f overwrites", self.flexor("export", "b", "-o", "b.pc2", code=1).stderr)
+
+    def test_same_state_for_any_number_of_threads(self):
+        hashes = set()
+        for threads in (1, 2, 3):
+            lines = self.run_beam("--json", "--no-record", "--threads", threads).stdout.splitlines()
+            hashes.add(json.loads(lines[-1])["state_hash"])
+        self.assertEqual(len(hashes), 1)
+
+    def test_a_reader_that_goes_away_is_a_clean_end(self):
+        done = subprocess.run(f"'{FLEXOR}' run '{BEAM}' --json --no-record --set run.frames=300 2>err | head -n 1; "
+                              "echo ${PIPESTATUS[0]}", shell=True, executable="/bin/bash", cwd=self.here,
+                              capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.stdout.splitlines()[-1], "0", (self.here / "err").read_text())
+        self.assertNotIn("error", (self.here / "err").read_text())
+
+    def test_a_full_disk_is_said(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full")
+        for words in (["schema"], ["check", BEAM], ["run", BEAM, "--json", "--no-record", "--set", "run.frames=1"]):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([str(FLEXOR), *map(str, words)], cwd=self.here, stdout=full, stderr=subprocess.PIPE,
+                                      text=True, timeout=60)
+            self.assertEqual(done.returncode, 1, words)
+            self.assertIn("No space left", done.stderr)
+
+    def test_progress_bar_on_a_terminal_only(self):
+        parent, child = pty.openpty()
+        environment = dict(self.environment, TERM="xterm")
+        process = subprocess.Popen([str(FLEXOR), "run", str(BEAM), "--no-record", "--set", "run.frames=400"], cwd=self.here,
+                                   stderr=child, stdout=subprocess.PIPE, env=environment)
+        os.close(child)
+        seen = b""
+        try:
+            while chunk := os.read(parent, 65536):
+                seen += chunk
+        except OSError:
+            pass  # the terminal's other end is closed
+        os.close(parent)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0)
+        self.assertIn(b"ETA", seen)
+        self.assertIn(b"ms/step", seen)
+        self.assertIn(b"\r\x1b[K", seen)
+
+
+class Signals(Cli):
+    def interrupt(self, number, *words):
+        """Start a long run, send a signal once frames come, return (process, stderr)."""
+        process = subprocess.Popen([str(FLEXOR), "run", str(BEAM), "--json", "-o", "long", "--set", "run.frames=2000",
+                                    "--set", "outer=1", *words], cwd=self.here, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   text=True, env=self.environment)
+        for line in process.stdout:
+            if json.loads(line)["event"] == "frame":
+                break
+        process.send_signal(number)
+        _, err = process.communicate(timeout=60)
+        return process, err
+
+    def test_ctrl_c_saves_and_prints_the_command_that_goes_on(self):
+        process, err = self.interrupt(signal.SIGINT)
+        self.assertEqual(process.returncode, -signal.SIGINT)
+        command = re.search(r"to go on:\n  (.*)\n", err).group(1)
+        self.assertIn("--resume long.checkpoint", command)
+        frames = json.loads(self.flexor("info", "long", "--json").stdout)["frames"]
+        self.assertGreater(frames, 1)
+
+        # the resumed run equals the straight one, bit for bit
+        more = frames + 3
+        command = command.replace("run.frames=2000", f"run.frames={more}")
+        subprocess.run(command, shell=True, cwd=self.here, check=True, capture_output=True, timeout=60)
+        self.assertEqual(json.loads(self.flexor("info", "long", "--json").stdout)["frames"], more + 1)
+        straight = self.run_beam("--json", "-o", "straight", frames=more).stdout.splitlines()
+        resumed = json.loads((self.here / "long.run.json").read_text())
+        self.assertEqual(json.loads(straight[-1])["state_hash"], resumed["summary"]["state_hash"])
+
+    def test_terminate_does_the_same(self):
+        process, err = self.interrupt(signal.SIGTERM)
+        self.assertEqual(process.returncode, -signal.SIGTERM)
+        self.assertIn("--resume long.checkpoint", err)
+
+    def test_kill_leaves_whole_frames(self):
+        process, _ = self.interrupt(signal.SIGKILL)
+        self.assertEqual(process.returncode, -signal.SIGKILL)
+        frames = json.loads(self.flexor("info", "long", "--json").stdout)["frames"]
+        self.assertGreater(frames, 1)
+        self.flexor("export", "long", "-o", "x_%04d.ply", "--first", frames - 1)
+
+
+class Divergence(Cli):
+    def test_exit_4_and_the_last_good_state_is_saved(self):
+        # motion beyond the allowed share of the body's size counts as diverged: one iteration of a heavy beam does it
+        words = ["--set", "divergence=1", "--set", "gravity=1e6", "--set", "bodies[0].material.young=1e3"]
+        done = self.run_beam("-o", "d", *words, code=4)
+        self.assertIn("diverged", done.stderr)
+        self.assertIn("d.checkpoint", done.stderr)
+        self.assertTrue((self.here / "d.checkpoint").exists())
+        self.assertTrue(json.loads((self.here / "d.run.json").read_text())["summary"]["diverged"])
+
+
+class Pictures(Cli):
+    def test_sheet_export_and_bench(self):
+        self.run_beam("-o", "b")
+        self.flexor("render", "b.xdmf", "--size", "64x48", "--field", "displacement", "--camera", "side", "-o", "a.png")
+        head = (self.here / "a.png").read_bytes()
+        self.assertEqual(head[:8], b"\x89PNG\r\n\x1a\n")
+        self.assertEqual(int.from_bytes(head[16:20], "big"), 2 * 66 - 2)
+        self.flexor("render", "b", "--size", "64x48", "--camera", "0.5:-3:0,0.5:0:0", "--frames", "1,3", "--columns", "1",
+                    "-o", "c.png", "--wire")
+        self.assertIn("the scene has side", self.flexor("render", "b", "--camera", "sid", code=2).stderr)
+        self.assertIn("0 to 3", self.flexor("render", "b", "--frames", "9", code=2).stderr)
+        self.assertIn("WIDTHxHEIGHT", self.flexor("render", "b", "--size", "9", code=2).stderr)
+        self.flexor("export", "b", "-o", "x/b.pvd", "--every", "2")
+        self.assertTrue((self.here / "x" / "b.pvd").exists())
+        done = self.flexor("bench", BEAM, "--frames", "2", "--sweep-threads", "1,2", "--isa", "scalar", "-o", "b.csv")
+        rows = (self.here / "b.csv").read_text().splitlines()
+        self.assertEqual(len(rows), 3)
+        self.assertEqual(rows[1].split(",")[-1], rows[2].split(",")[-1])  # same state for both thread counts
+        self.assertEqual(len(done.stdout.splitlines()), 3)
+
+    def test_mesh_converts_and_fills(self):
+        self.write("t.obj", TETRA)
+        for ending in ("obj", "ply", "stl", "mesh", "msh"):
+            self.flexor("mesh", "t.obj", "-o", f"u.{ending}")
+            self.flexor("check", f"u.{ending}")
+        self.assertIn("-f overwrites", self.flexor("mesh", "t.obj", "-o", "u.ply", code=1).stderr)
+        self.flexor("mesh", "t.obj", "--cell", "0.1", "-o", "lattice.msh")
+        report = json.loads(self.flexor("check", "lattice.msh", "--json").stdout)
+        self.assertTrue(report["usable"])
+        self.assertGreater(report["tets"], 1000)
+        self.assertGreater(report["volume"], 1 / 6)  # the lattice covers the body
+
+    def test_flat_and_single_triangle_inputs_are_handled(self):
+        self.write("one.obj", TRIANGLE)
+        self.assertIn("open", self.flexor("check", "one.obj").stdout)
+        self.flexor("mesh", "one.obj", "--cell", "0.1", "-o", "x.msh", code=3)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=1)
