@@ -58,9 +58,9 @@ static int64_t array_bytes(const array* a)
 static void declare(flx_file* file, const array* a, int64_t* offset)
 {
     static const char* const type_name[] = {"Float32", "Int32", "UInt8"};
-    flx__file_printf(
-        file, "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"appended\" offset=\"%lld\"/>\n",
-        type_name[a->type], a->name, a->components, (long long)*offset);
+    flx__file_printf(file, "<DataArray type=\"%s\" Name=\"%s\"", type_name[a->type], a->name);
+    if (a->components > 1) flx__file_printf(file, " NumberOfComponents=\"%d\"", a->components); // meshio: 1 is a matrix
+    flx__file_printf(file, " format=\"appended\" offset=\"%lld\"/>\n", (long long)*offset);
     *offset += 8 + array_bytes(a);
 }
 
