@@ -18,21 +18,21 @@ typedef struct block_desc
 
 typedef struct block_body
 {
-    double             cell;
-    int32_t            vertex_count, tet_count, surface_count, triangle_count, proxy_count;
-    double*            x_rest;
-    double*            x;
-    int32_t*           tet;
-    int32_t*           search;
-    double*            surface_x;
-    flx_embedded*      surface;
-    int32_t*           triangle;
-    flx_proxy*         proxy;
-    flx_contact*       contact;
-    flx_triangle_bvh*  bvh;
-    flx_distance_field* field;
+    double                cell;
+    int32_t               vertex_count, tet_count, surface_count, triangle_count, proxy_count;
+    double*               x_rest;
+    double*               x;
+    int32_t*              tet;
+    int32_t*              search;
+    double*               surface_x;
+    flx_embedded*         surface;
+    int32_t*              triangle;
+    flx_proxy*            proxy;
+    flx_contact*          contact;
+    flx_triangle_bvh*     bvh;
+    flx_distance_field*   field;
     flx_self_contact_desc desc;
-    flx_self_contact*  self;
+    flx_self_contact*     self;
 } block_body;
 
 static inline int32_t block_vertex(const block_desc* b, int32_t first, int32_t i, int32_t j, int32_t k)
@@ -43,10 +43,10 @@ static inline int32_t block_vertex(const block_desc* b, int32_t first, int32_t i
 /// Corners of the six tets of a cell, as steps along the axes from its lowest corner: all positive.
 static inline void block_cell_tets(const block_desc* b, int32_t first, const int32_t at[3], int32_t tets[6][4])
 {
-    static const int order[6][3] = { { 0, 1, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 0, 2, 1 }, { 2, 1, 0 }, { 1, 0, 2 } };
+    static const int order[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {2, 1, 0}, {1, 0, 2}};
     for (int t = 0; t < 6; ++t)
     {
-        int32_t step[3] = { at[0], at[1], at[2] };
+        int32_t step[3] = {at[0], at[1], at[2]};
         tets[t][0]      = block_vertex(b, first, step[0], step[1], step[2]);
         for (int s = 0; s < 3; ++s)
         {
@@ -62,7 +62,7 @@ static inline void block_cell_tets(const block_desc* b, int32_t first, const int
 
 static inline void block_weights(const double* x, const int32_t* tet, const double* p, double w[4])
 {
-    double m[9], inverse[9] = { 0 }, d[3];
+    double m[9], inverse[9] = {0}, d[3];
     for (int i = 0; i < 3; ++i)
         for (int k = 0; k < 3; ++k) m[3 * k + i] = x[3 * tet[i + 1] + k] - x[3 * tet[0] + k];
     assert_true(flx__invert3(m, inverse));
@@ -83,7 +83,7 @@ static inline flx_embedded block_embed(const block_body* body, const block_desc*
     }
     int32_t tets[6][4];
     block_cell_tets(b, first, at, tets);
-    flx_embedded best = { .tet = -1 };
+    flx_embedded best = {.tet = -1};
     double       low  = -INFINITY;
     for (int t = 0; t < 6; ++t)
     {
@@ -105,8 +105,9 @@ static inline int32_t block_surface_vertex(block_body* body, const block_desc* b
     if (known[key] >= 0) return known[key];
     const int32_t v = body->surface_count++;
     for (int k = 0; k < 3; ++k)
-        body->surface_x[3 * v + k] = b->min[k] + b->inset + at[k] * (b->cells[k] * body->cell - 2 * b->inset) / b->surface[k];
-    body->surface[v] = block_embed(body, b, first, first_tet, body->surface_x + 3 * v);
+        body->surface_x[3 * v + k] =
+            b->min[k] + b->inset + at[k] * (b->cells[k] * body->cell - 2 * b->inset) / b->surface[k];
+    body->surface[v]  = block_embed(body, b, first, first_tet, body->surface_x + 3 * v);
     return known[key] = v;
 }
 
@@ -141,7 +142,7 @@ static inline void block_proxies(block_body* body, const block_desc* b, int32_t 
     for (; body->proxy_count < body->triangle_count; ++body->proxy_count)
     {
         // not the centroid: nothing should depend on lucky places
-        static const double part[3] = { 0.35, 0.4, 0.25 };
+        static const double part[3] = {0.35, 0.4, 0.25};
         const int32_t*      c       = body->triangle + 3 * body->proxy_count;
         flx_proxy*          p       = &body->proxy[body->proxy_count];
         double              e[3], f[3];
@@ -162,10 +163,11 @@ static inline void block_proxies(block_body* body, const block_desc* b, int32_t 
 }
 
 /// Everything up to, not including, the self-contact object; the desc holds usable distances in cells.
-static inline void block_body_make(flx_context* ctx, block_body* body, double cell, int32_t count, const block_desc* block)
+static inline void block_body_make(flx_context* ctx, block_body* body, double cell, int32_t count,
+                                   const block_desc* block)
 {
     memset(body, 0, sizeof *body);
-    body->cell = cell;
+    body->cell       = cell;
     int64_t vertices = 0, tets = 0, quads = 0;
     for (int32_t i = 0; i < count; ++i)
     {
@@ -184,7 +186,7 @@ static inline void block_body_make(flx_context* ctx, block_body* body, double ce
     body->proxy     = malloc((size_t)quads * 2 * sizeof(flx_proxy));
     body->contact   = malloc((size_t)quads * 2 * sizeof(flx_contact));
 
-    double lo[3] = { INFINITY, INFINITY, INFINITY }, hi[3] = { -INFINITY, -INFINITY, -INFINITY };
+    double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (int32_t n = 0; n < count; ++n)
     {
         const block_desc* b     = &block[n];
@@ -202,7 +204,7 @@ static inline void block_body_make(flx_context* ctx, block_body* body, double ce
                 for (int32_t k = 0; k < b->cells[2]; ++k)
                 {
                     int32_t tets6[6][4];
-                    block_cell_tets(b, first, (const int32_t[3]){ i, j, k }, tets6);
+                    block_cell_tets(b, first, (const int32_t[3]){i, j, k}, tets6);
                     memcpy(body->tet + 4 * body->tet_count, tets6, sizeof tets6);
                     body->tet_count += 6;
                 }
@@ -220,12 +222,21 @@ static inline void block_body_make(flx_context* ctx, block_body* body, double ce
     CHECK_OK(flx__triangle_bvh_create(ctx, body->surface_count, body->surface_x, body->triangle_count, body->triangle,
                                       &body->bvh));
     CHECK_OK(flx__distance_field_create(ctx, "blocks", body->bvh, lo, hi, 0.5 * cell, 2 * cell, &body->field));
-    body->desc = (flx_self_contact_desc){ .x_rest = body->x_rest, .vertex_count = body->vertex_count, .tet = body->tet,
-                                          .tet_count = body->tet_count, .search_count = body->tet_count,
-                                          .search = body->search, .proxy_count = body->proxy_count,
-                                          .proxy = body->proxy, .field = body->field, .bvh = body->bvh,
-                                          .surface_triangle = body->triangle, .surface = body->surface,
-                                          .exclude = 1.5 * cell, .margin = 0.5 * cell, .depth = 1.6 * cell };
+    body->desc = (flx_self_contact_desc){.x_rest           = body->x_rest,
+                                         .vertex_count     = body->vertex_count,
+                                         .tet              = body->tet,
+                                         .tet_count        = body->tet_count,
+                                         .search_count     = body->tet_count,
+                                         .search           = body->search,
+                                         .proxy_count      = body->proxy_count,
+                                         .proxy            = body->proxy,
+                                         .field            = body->field,
+                                         .bvh              = body->bvh,
+                                         .surface_triangle = body->triangle,
+                                         .surface          = body->surface,
+                                         .exclude          = 1.5 * cell,
+                                         .margin           = 0.5 * cell,
+                                         .depth            = 1.6 * cell};
 }
 
 static inline void block_body_open(flx_context* ctx, block_body* body)

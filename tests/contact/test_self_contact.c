@@ -6,14 +6,15 @@
 // --- a bar that folds ---------------------------------------------------------------------------------------------
 //
 // Length along x, folded about y by an angle: the middle |x| < zone becomes an arc about (0, ., radius), the two arms
-// stay straight. At 180 degrees the inner faces z = top of the arms are 2 (radius - top) apart, or that deep in each other.
+// stay straight. At 180 degrees the inner faces z = top of the arms are 2 (radius - top) apart, or that deep in each
+// other.
 
 #define CELL 0.01
 #define ZONE (4 * CELL)
-#define TOP  (2 * CELL)
+#define TOP (2 * CELL)
 
-static const block_desc bar_conforming = { { -0.2, -0.03, -0.02 }, { 40, 6, 4 }, { 40, 6, 4 }, 0 };
-static const block_desc bar_embedded   = { { -0.2, -0.035, -0.025 }, { 40, 7, 5 }, { 57, 8, 5 }, 0.005 };
+static const block_desc bar_conforming = {{-0.2, -0.03, -0.02}, {40, 6, 4}, {40, 6, 4}, 0};
+static const block_desc bar_embedded   = {{-0.2, -0.035, -0.025}, {40, 7, 5}, {57, 8, 5}, 0.005};
 
 static void fold(block_body* body, double angle, double radius)
 {
@@ -31,7 +32,7 @@ static void fold(block_body* body, double angle, double radius)
 static double fold_gap(double angle, double radius, const double p[3], double n[3])
 {
     const double s = sin(angle / 2), c = cos(angle / 2);
-    const double a[3] = { -(radius - TOP) * s, 0, radius - (radius - TOP) * c };
+    const double a[3] = {-(radius - TOP) * s, 0, radius - (radius - TOP) * c};
     double       d[3];
     n[0] = s, n[1] = 0, n[2] = c;
     flx__sub3(p, a, d);
@@ -111,7 +112,8 @@ static void a_folded_bar_finds_the_mirrored_partner(const block_desc* desc, doub
         assert_non_null(c);
         double n[3], at[3], y[3];
         row_point(c, body.x, 0, 4, at);
-        CHECK_NEAR(c->gap, fold_gap(M_PI, radius, at, n), 1e-3 * CELL); // arms are rigid: only the field's gradient errs
+        CHECK_NEAR(c->gap, fold_gap(M_PI, radius, at, n),
+                   1e-3 * CELL); // arms are rigid: only the field's gradient errs
         assert_true(flx__dot3(c->normal, n) > 0.9999);
 
         row_point(c, body.x_rest, 4, 8, y); // minus the partner's rest point
@@ -146,9 +148,9 @@ static void normals_of_both_sides_oppose(void** state)
     block_body   body;
     bar_open(ctx, &body, &bar_embedded);
     fold(&body, 0.97 * M_PI, TOP - 0.1 * CELL);
-    const int32_t count = find(&body);
-    double        sum[2][3] = { { 0 } };
-    int32_t       found[2]  = { 0 };
+    const int32_t count     = find(&body);
+    double        sum[2][3] = {{0}};
+    int32_t       found[2]  = {0};
     for (int32_t i = 0; i < count; ++i)
         for (int side = 0; side < 2; ++side)
             if (on_arm(&body.proxy[body.contact[i].proxy], side ? 1 : -1))
@@ -165,7 +167,10 @@ static void normals_of_both_sides_oppose(void** state)
 /// Follow the proxies of one arm while the fold closes in small steps.
 static void follow(const block_desc* desc, bool by_angle)
 {
-    enum { STEPS = 60 };
+    enum
+    {
+        STEPS = 60
+    };
     flx_context* ctx = test_context(2);
     block_body   body;
     bar_open(ctx, &body, desc);
@@ -184,7 +189,7 @@ static void follow(const block_desc* desc, bool by_angle)
         for (int32_t p = 0; p < body.proxy_count; ++p)
         {
             if (!on_arm(&body.proxy[p], 1)) continue;
-            double       n[3], now[3] = { 0 };
+            double n[3], now[3] = {0};
             for (int i = 0; i < 4; ++i)
                 for (int k = 0; k < 3; ++k) now[k] += body.proxy[p].weight[i] * body.x[3 * body.proxy[p].vertex[i] + k];
             const double       gap   = fold_gap(angle, radius, now, n);
@@ -237,18 +242,18 @@ static void the_own_neighbourhood_is_never_a_partner(void** state)
 {
     (void)state;
     static const double affine[][9] = {
-        { 1, 0, 0, 0, 1, 0, 0, 0, 1 },                        // rest
-        { 0.36, 0.48, -0.8, -0.8, 0.6, 0, 0.48, 0.64, 0.6 },  // a rotation
-        { 0.3, 0, 0, 0, 0.3, 0, 0, 0, 0.3 },                  // squeezed from all sides
-        { 1, 0, 0, 0, 1, 0, 0, 0, 0.2 },                      // and from one
-        { 1, 0.8, 0, 0, 1, 0, 0.5, 0, 1 },                    // sheared
-        { 2, 0, 0, 0, 0.7, 0, 0, 0, 0.7 },
-        { -1, 0, 0, 0, 1, 0, 0, 0, 1 }, // turned inside out, all of it
-        { 1, 0, 0, 0, 1, 0, 0, 0, 0 },  // flattened
-        { 0 },                          // a point
+        {1, 0, 0, 0, 1, 0, 0, 0, 1},                       // rest
+        {0.36, 0.48, -0.8, -0.8, 0.6, 0, 0.48, 0.64, 0.6}, // a rotation
+        {0.3, 0, 0, 0, 0.3, 0, 0, 0, 0.3},                 // squeezed from all sides
+        {1, 0, 0, 0, 1, 0, 0, 0, 0.2},                     // and from one
+        {1, 0.8, 0, 0, 1, 0, 0.5, 0, 1},                   // sheared
+        {2, 0, 0, 0, 0.7, 0, 0, 0, 0.7},
+        {-1, 0, 0, 0, 1, 0, 0, 0, 1}, // turned inside out, all of it
+        {1, 0, 0, 0, 1, 0, 0, 0, 0},  // flattened
+        {0},                          // a point
     };
-    static const double t[3] = { 3, -20, 0.7 };
-    flx_context* ctx = test_context(2);
+    static const double t[3] = {3, -20, 0.7};
+    flx_context*        ctx  = test_context(2);
     for (int kind = 0; kind < 2; ++kind)
     {
         block_body body;
@@ -270,8 +275,8 @@ static void the_own_neighbourhood_is_never_a_partner(void** state)
 static void pair_open(flx_context* ctx, block_body* body, double gap, double inset)
 {
     const int32_t tall = gap == 0 ? 9 : 3;
-    block_desc b[2] = { { { -0.04, -0.03, -tall * CELL }, { 8, 6, tall }, { 8, 6, tall }, inset },
-                        { { -0.043, -0.028, 0 }, { 8, 6, tall }, { 8, 6, tall }, inset } };
+    block_desc    b[2] = {{{-0.04, -0.03, -tall * CELL}, {8, 6, tall}, {8, 6, tall}, inset},
+                          {{-0.043, -0.028, 0}, {8, 6, tall}, {8, 6, tall}, inset}};
     if (gap == 0) b[1].min[0] += 0.03;
     b[0].min[2] += inset;
     b[1].min[2] += gap - inset;
@@ -388,7 +393,8 @@ static void rows_on_vertices_that_are_not_prone_are_skipped_and_counted(void** s
     assert_int_equal(flx__self_contact_skipped(body.self), 0);
     flx__self_contact_destroy(body.self);
 
-    uint8_t* prone = malloc((size_t)body.vertex_count); // the lower block may not be acted on: upper proxies lose theirs
+    uint8_t* prone =
+        malloc((size_t)body.vertex_count); // the lower block may not be acted on: upper proxies lose theirs
     for (int32_t v = 0; v < body.vertex_count; ++v) prone[v] = v >= body.vertex_count / 2;
     body.desc.prone = prone;
     block_body_open(ctx, &body);
@@ -476,13 +482,13 @@ static void lips_that_overlap_at_rest_are_reported_and_do_not_jump(void** state)
     const char*  path = shared_or_skip("cases/32-initial-self-intersection/lips_overlap_2mm.mesh");
     flx_context* ctx  = test_context(2);
     flx_mesh*    mesh = NULL;
-    block_body   body = { 0 };
+    block_body   body = {0};
     CHECK_OK(flx_mesh_read(ctx, path, NULL, &mesh));
     int32_t* boundary   = NULL;
     int32_t  components = 0;
     CHECK_OK(flx__tet_boundary(ctx, mesh->tet_count, mesh->tet, &body.triangle_count, &boundary));
 
-    const size_t n = (size_t)mesh->vertex_count;
+    const size_t n     = (size_t)mesh->vertex_count;
     int32_t*     label = malloc(n * sizeof *label);
     CHECK_OK(flx__mesh_components(ctx, mesh->vertex_count, mesh->tet_count, 4, mesh->tet, label, &components));
     assert_int_equal(components, 2);
@@ -501,7 +507,7 @@ static void lips_that_overlap_at_rest_are_reported_and_do_not_jump(void** state)
         for (int k = 0; k < 4; ++k)
         {
             flx_embedded* e = &body.surface[mesh->tet[4 * t + k]];
-            *e              = (flx_embedded){ .tet = t };
+            *e              = (flx_embedded){.tet = t};
             e->weight[k]    = 1;
         }
     }
@@ -530,8 +536,8 @@ static void lips_that_overlap_at_rest_are_reported_and_do_not_jump(void** state)
         for (int k = 0; k < 3; ++k)
             for (int i = 0; i < 3; ++i) p->rest[k] += mesh->x[3 * c[i] + k] / 3;
     }
-    double lo[3] = { INFINITY, INFINITY, INFINITY }, hi[3] = { -INFINITY, -INFINITY, -INFINITY };
-    double middle[2] = { 0 }; // mean height of each lip
+    double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
+    double middle[2] = {0}; // mean height of each lip
     for (size_t i = 0; i < n; ++i)
     {
         middle[label[i]] += mesh->x[3 * i + 1];
@@ -539,11 +545,21 @@ static void lips_that_overlap_at_rest_are_reported_and_do_not_jump(void** state)
     }
     CHECK_OK(flx__triangle_bvh_create(ctx, mesh->vertex_count, mesh->x, body.triangle_count, boundary, &body.bvh));
     CHECK_OK(flx__distance_field_create(ctx, path, body.bvh, lo, hi, 0.002, 0.01, &body.field));
-    body.desc = (flx_self_contact_desc){ .x_rest = mesh->x, .vertex_count = mesh->vertex_count, .tet = mesh->tet,
-                                         .tet_count = mesh->tet_count, .search_count = mesh->tet_count,
-                                         .search = body.search, .proxy_count = body.proxy_count, .proxy = body.proxy,
-                                         .field = body.field, .bvh = body.bvh, .surface_triangle = boundary,
-                                         .surface = body.surface, .exclude = 0.012, .margin = 0.001, .depth = 0.008 };
+    body.desc = (flx_self_contact_desc){.x_rest           = mesh->x,
+                                        .vertex_count     = mesh->vertex_count,
+                                        .tet              = mesh->tet,
+                                        .tet_count        = mesh->tet_count,
+                                        .search_count     = mesh->tet_count,
+                                        .search           = body.search,
+                                        .proxy_count      = body.proxy_count,
+                                        .proxy            = body.proxy,
+                                        .field            = body.field,
+                                        .bvh              = body.bvh,
+                                        .surface_triangle = boundary,
+                                        .surface          = body.surface,
+                                        .exclude          = 0.012,
+                                        .margin           = 0.001,
+                                        .depth            = 0.008};
     block_body_open(ctx, &body);
 
     double deepest = 0;
@@ -593,7 +609,7 @@ static uint64_t hash_contacts(const flx_contact* c, int32_t count)
 static void same_bits_for_any_number_of_workers_and_no_heap_in_find(void** state)
 {
     (void)state;
-    static const int32_t workers[] = { 1, 2, 3, 8 };
+    static const int32_t workers[] = {1, 2, 3, 8};
     uint64_t             first     = 0;
     for (size_t w = 0; w < sizeof workers / sizeof *workers; ++w)
     {
@@ -623,7 +639,7 @@ static void a_failed_allocation_leaves_nothing_behind(void** state)
     flx_context* ctx = test_context(1);
     block_body   body;
     pair_open(ctx, &body, 0.1, 0);
-    const int64_t bytes = flx_context_bytes_now(ctx);
+    const int64_t bytes  = flx_context_bytes_now(ctx);
     flx_status    status = FLX_ERR_MEMORY;
     for (int64_t n = 0; status == FLX_ERR_MEMORY; ++n)
     {
@@ -658,7 +674,7 @@ static void positions_that_are_not_numbers_give_no_contacts(void** state)
         fold(&body, M_PI, TOP - 0.3 * CELL);
         for (int k = 0; k < 30; ++k)
         {
-            const double bad[] = { NAN, INFINITY, -INFINITY, 1e300, -1e39, 1e30 };
+            const double bad[] = {NAN, INFINITY, -INFINITY, 1e300, -1e39, 1e30};
             body.x[(int32_t)(test_random(&seed) * 3 * body.vertex_count)] = bad[k % 6];
         }
         const int32_t count = flx__self_contact_find(body.self, body.x, body.contact);
