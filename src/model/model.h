@@ -38,6 +38,7 @@ typedef struct flx_spring
     double  weight[4];
     double  stiffness;  // N/m
     double  rest[3];    // m: the target in the bone's rest frame
+    double  offset[3];  // m: rest less the point itself at rest; exactly 0 for a spring made where the point is
     int32_t bone;       // -1 = fixed place
     double  from, until;// s; until < 0 = for ever
 } flx_spring;

@@ -76,7 +76,7 @@ static void spring_range(void* user, int64_t begin, int64_t end, int32_t worker)
         for (int c = 0; c < 3; ++c)
         {
             // in displacements: a spring at rest pulls with exactly nothing
-            double move = target[c] - p->rest[c];
+            double move = target[c] - p->rest[c] + p->offset[c];
             for (int k = 0; k < 4; ++k)
                 if (p->weight[k] != 0) move -= p->weight[k] * s->u[3 * (int64_t)p->vertex[k] + c];
             f[c] = p->stiffness * move;

@@ -1,9 +1,11 @@
-// Block principal pivoting: guess which rows push, solve for them, exchange all rows that are wrong; when that stops helping,
-// exchange one row at a time (Murty's rule), which ends for certain.
+// Block principal pivoting: guess which rows push, solve for them, exchange all rows that are wrong.
 //
 //   F = {pushing}: B_FF lambda_F = -q_F,  lambda_G = 0,  w_G = q_G + B_GF lambda_F
 //
-// Based on [PortugalJudice94], [KimPark11]. The problem is strictly convex: the answer does not depend on the path.
+// It needs a handful of exchanges or none that help; then an active-set method takes over, which lowers the objective
+// 1/2 lambda B lambda + q lambda with every change and so ends for certain.
+// Based on [KimPark11] (blocks), [LawsonHanson74] (active set). The problem is strictly convex: the answer does not depend
+// on the path.
 #include "solver/lcp.h"
 
 #include "sparse/sparse.h"
@@ -61,18 +63,19 @@ static void solve_free(flx_context* ctx, flx_lcp* l, int32_t k, const double* b,
     flx__dense_solve_f64(ctx, f, l->factor, f, l->rhs, f, 1);
 }
 
-int32_t flx__lcp_solve(flx_context* ctx, flx_lcp* l, int32_t k, const double* b, int64_t ld, const double* q,
-                       int32_t most_changes, double* lambda)
+/// w_i of a row that does not push.
+static double approach(const flx_lcp* l, const double* b, int64_t ld, const double* q, int32_t f, int32_t i)
 {
-    FLX_ASSERT(k <= l->most);
-    double scale = 0;
-    for (int32_t i = 0; i < k; ++i)
-    {
-        l->is_free[i] = lambda[i] > 0;
-        scale         = fmax(scale, fabs(q[i]));
-    }
-    const double w_small = 1e-10 * scale;
+    double w = q[i];
+    for (int32_t j = 0; j < f; ++j) w += b[(int64_t)i * ld + l->free_row[j]] * l->rhs[j];
+    return w;
+}
 
+/// Exchange every wrong row until none is or the exchanges stop helping. Returns the changes made, -1 = did not get there;
+/// lambda is then the last guess, clipped.
+static int32_t exchange_blocks(flx_context* ctx, flx_lcp* l, int32_t k, const double* b, int64_t ld, const double* q,
+                               double w_small, int32_t most_changes, double* lambda)
+{
     int32_t fewest = k + 1, tries = BLOCK_TRIES;
     for (int32_t change = 0;; ++change)
     {
@@ -83,42 +86,81 @@ int32_t flx__lcp_solve(flx_context* ctx, flx_lcp* l, int32_t k, const double* b,
         for (int32_t i = 0; i < k; ++i) lambda[i] = 0;
         for (int32_t i = 0; i < f; ++i) lambda[l->free_row[i]] = l->rhs[i];
 
-        // rows on the wrong side: pull, or approach
-        int32_t wrong = 0, last_wrong = -1;
+        int32_t wrong = 0;
         for (int32_t i = 0; i < k; ++i)
         {
-            bool bad;
-            if (l->is_free[i])
-                bad = lambda[i] < -1e-12 * most_push;
-            else
-            {
-                double w = q[i];
-                for (int32_t j = 0; j < f; ++j) w += b[(int64_t)i * ld + l->free_row[j]] * l->rhs[j];
-                bad = w < -w_small;
-            }
+            const bool bad = l->is_free[i] ? lambda[i] < -1e-12 * most_push : approach(l, b, ld, q, f, i) < -w_small;
             if (!bad) continue;
             ++wrong;
-            last_wrong       = i;
-            l->is_free[i]    = (uint8_t)(l->is_free[i] | 2); // marked for exchange: 2 was held, 3 was free
+            l->is_free[i] = (uint8_t)(l->is_free[i] | 2); // marked for exchange: 2 was held, 3 was free
         }
-        const bool finished = wrong == 0, spent = change + 1 >= most_changes;
-        if (finished || spent)
-        {
-            for (int32_t i = 0; i < k; ++i) lambda[i] = fmax(lambda[i], 0);
-            return finished ? change : -1;
-        }
-        bool one_only = false;
+        for (int32_t i = 0; i < k; ++i) lambda[i] = fmax(lambda[i], 0);
+        if (wrong == 0) return change;
+        for (int32_t i = 0; i < k; ++i)
+            if (l->is_free[i] & 2) l->is_free[i] = l->is_free[i] == 2;
         if (wrong < fewest)
             fewest = wrong, tries = BLOCK_TRIES;
-        else if (tries > 0)
-            --tries;
         else
-            one_only = true;
-        for (int32_t i = 0; i < k; ++i)
-            if (l->is_free[i] & 2)
-            {
-                const bool was_free = l->is_free[i] & 1;
-                l->is_free[i]       = one_only && i != last_wrong ? was_free : !was_free;
-            }
+            --tries;
+        if (tries == 0 || change + 1 >= most_changes) return -1;
     }
+}
+
+/// From lambda >= 0: minimise over the rows that push, stopping where one would pull; then let the row join that approaches
+/// fastest. The objective falls with each change.
+static int32_t active_set(flx_context* ctx, flx_lcp* l, int32_t k, const double* b, int64_t ld, const double* q,
+                          double w_small, int32_t most_changes, double* lambda)
+{
+    for (int32_t i = 0; i < k; ++i) l->is_free[i] = lambda[i] > 0;
+    for (int32_t change = 0; change < most_changes; ++change)
+    {
+        int32_t f;
+        solve_free(ctx, l, k, b, ld, q, &f);
+        double  along = 1; // how far towards the minimiser before a row would pull
+        int32_t first = -1;
+        for (int32_t i = 0; i < f; ++i)
+        {
+            const double from = lambda[l->free_row[i]], to = l->rhs[i];
+            if (to > 0) continue;
+            const double at = from / (from - to);
+            if (!(at >= along)) along = at, first = l->free_row[i];
+        }
+        for (int32_t i = 0; i < f; ++i)
+        {
+            const int32_t row = l->free_row[i];
+            lambda[row]       = fmax(lambda[row] + along * (l->rhs[i] - lambda[row]), 0);
+        }
+        if (first >= 0)
+        {
+            lambda[first]     = 0;
+            l->is_free[first] = 0;
+            continue;
+        }
+        double  fastest = -w_small;
+        int32_t joins   = -1;
+        for (int32_t i = 0; i < k; ++i)
+        {
+            if (l->is_free[i]) continue;
+            const double w = approach(l, b, ld, q, f, i);
+            if (w < fastest) fastest = w, joins = i;
+        }
+        if (joins < 0) return change;
+        l->is_free[joins] = 1;
+    }
+    return -1;
+}
+
+int32_t flx__lcp_solve(flx_context* ctx, flx_lcp* l, int32_t k, const double* b, int64_t ld, const double* q,
+                       int32_t most_changes, double* lambda)
+{
+    FLX_ASSERT(k <= l->most);
+    double scale = 0;
+    for (int32_t i = 0; i < k; ++i)
+    {
+        l->is_free[i] = lambda[i] > 0;
+        scale         = fmax(scale, fabs(q[i]));
+    }
+    const double  w_small = 1e-10 * scale;
+    const int32_t blocks  = exchange_blocks(ctx, l, k, b, ld, q, w_small, most_changes, lambda);
+    return blocks >= 0 ? blocks : active_set(ctx, l, k, b, ld, q, w_small, most_changes, lambda);
 }
