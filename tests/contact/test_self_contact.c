@@ -364,6 +364,34 @@ static void surfaces_that_face_each_other_at_rest_are_partners_however_near(void
     flx_context_destroy(ctx);
 }
 
+static void partners_under_coarse_triangles_are_held_by_the_tet_that_contains_them(void** state)
+{
+    (void)state;
+    flx_context* ctx = test_context(2);
+    block_body   body;
+    block_desc   b[2] = {{{-0.04, -0.03, -0.03}, {8, 6, 3}, {2, 1, 1}, 0.004}, // triangles of many cells
+                         {{-0.043, -0.028, 0.1}, {8, 6, 3}, {16, 12, 6}, 0.004}};
+    block_body_make(ctx, &body, CELL, 2, b);
+    block_body_open(ctx, &body);
+    press(&body, 0.1 + 0.008 + 0.3 * CELL); // 0.3 cells deep
+    const int32_t count   = find(&body);
+    int32_t       checked = 0;
+    for (int32_t p = 0; p < body.proxy_count; ++p)
+    {
+        const flx_proxy* proxy = &body.proxy[p];
+        if (fabs(proxy->rest[2] - 0.104) > 1e-9 || fabs(proxy->rest[0]) > 0.025 || fabs(proxy->rest[1]) > 0.015)
+            continue;
+        const flx_contact* c = contact_of(&body, count, p);
+        assert_non_null(c);
+        CHECK_NEAR(c->gap, -0.3 * CELL, 1e-3 * CELL);
+        for (int k = 4; k < 8; ++k) assert_true(c->weight[k] <= 1e-9 && c->weight[k] >= -1 - 1e-9); // inside its tet
+        ++checked;
+    }
+    assert_true(checked > 50);
+    block_body_close(&body);
+    flx_context_destroy(ctx);
+}
+
 static void penetrations_beyond_depth_are_left_out(void** state)
 {
     (void)state;
@@ -751,6 +779,7 @@ int main(void)
         cmocka_unit_test(blocks_far_apart_do_not_touch),
         cmocka_unit_test(two_blocks_pressed_together_touch_with_the_right_gap),
         cmocka_unit_test(surfaces_that_face_each_other_at_rest_are_partners_however_near),
+        cmocka_unit_test(partners_under_coarse_triangles_are_held_by_the_tet_that_contains_them),
         cmocka_unit_test(penetrations_beyond_depth_are_left_out),
         cmocka_unit_test(rows_on_vertices_that_are_not_prone_are_skipped_and_counted),
         cmocka_unit_test(overlaps_at_rest_are_reported),
