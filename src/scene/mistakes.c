@@ -168,23 +168,25 @@ static void write_snippet(const flx__place* at, char* out, size_t capacity)
     const char*   line   = find_line(at->source, at->line, &length);
     const int32_t column = at->column > 0 ? at->column - 1 : 0;
     const int32_t first  = column > SNIPPET_CHARACTERS - 20 ? column - 40 : 0;
+    const int32_t dots   = first > 0 ? 3 : 0; // "..." for what is left out in front
     char          text[4 * SNIPPET_CHARACTERS + 1];
     const int32_t copied = copy_snippet(line, length, first, text, sizeof text);
-    const int32_t indent = column - first;
+    const int32_t shown  = column - first;
 
-    char    caret[2 * SNIPPET_CHARACTERS + 2];
+    char    caret[2 * SNIPPET_CHARACTERS + 8];
     int32_t width = at->width > 1 ? at->width : 1;
-    if (indent + width > copied) width = copied > indent ? copied - indent : 1;
+    if (shown + width > copied) width = copied > shown ? copied - shown : 1;
     if (width > SNIPPET_CHARACTERS) width = SNIPPET_CHARACTERS;
+    const int32_t indent = shown + dots;
     memset(caret, ' ', (size_t)indent);
     caret[indent] = '^';
     memset(caret + indent + 1, '~', (size_t)(width - 1));
     caret[indent + width] = '\0';
 
-    if (at->source->is_override)
-        snprintf(out, capacity, "      | %s\n      | %s\n", text, caret);
-    else
-        snprintf(out, capacity, "%5d | %s\n      | %s\n", at->line, text, caret);
+    char margin[16] = "     ";
+    if (!at->source->is_override) snprintf(margin, sizeof margin, "%5d", at->line);
+    snprintf(out, capacity, "%s | %s%s\n%*s | %s\n", margin, dots > 0 ? "..." : "", text, (int)strlen(margin), "",
+             caret);
 }
 
 static void write_mistake(const mistake* m, char* out, size_t capacity)

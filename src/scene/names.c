@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define PAIRS_UP_TO 4096 // names that are compared with all before them; a file of a million names must not take hours
+
 static const struct
 {
     const char* list; // key at the top of the scene
@@ -21,9 +23,22 @@ const char* flx__names_what(flx__names_kind kind)
     return kinds[kind].what;
 }
 
-static void collect(flx__reader* r, flx__names* names, const flx__node* list, const char* what)
+/// Bodies without a name are called body0, body1, ...
+static const flx__node* default_name(flx__reader* r, const flx__node* item, int32_t index)
 {
-    const bool alone = list->kind == FLX__NODE_MAP; // one section instead of a list
+    char       text[32];
+    flx__node* node = flx__arena_take(r->scratch, 1, sizeof *node);
+    if (!node) return NULL;
+    node->at     = item->at;
+    node->length = (size_t)snprintf(text, sizeof text, "body%d", index);
+    node->text   = flx__arena_text(r->scratch, text, node->length);
+    return node->text ? node : NULL;
+}
+
+static void collect(flx__reader* r, flx__names_kind kind, const flx__node* list)
+{
+    flx__names* const names = &r->names[kind];
+    const bool        alone = list->kind == FLX__NODE_MAP; // one section instead of a list
     if (!alone && list->kind != FLX__NODE_LIST) return;
     const int32_t count = alone ? 1 : list->count;
     names->word         = flx__arena_take(r->scratch, count, sizeof *names->word);
@@ -34,14 +49,15 @@ static void collect(flx__reader* r, flx__names* names, const flx__node* list, co
     {
         const flx__node* key  = flx__tree_key(item, "name");
         const flx__node* word = key && key->value && key->value->kind == FLX__NODE_WORD ? key->value : NULL;
-        names->word[i]        = word;
-        names->count          = i + 1;
-        if (!word || alone || i > 4096) continue; // every pair is compared: beyond this, later names win nothing
+        if (!word && kind == FLX__BODIES) word = default_name(r, item, i);
+        names->word[i] = word;
+        names->count   = i + 1;
+        if (!word || alone || i >= PAIRS_UP_TO) continue;
         for (int32_t j = 0; j < i; ++j)
         {
             if (!names->word[j] || strcmp(names->word[j]->text, word->text) != 0) continue;
-            flx__mistake(r->mistakes, word->at, "a second %s named '%.60s'; the first is at line %d", what, word->text,
-                         names->word[j]->at.line);
+            flx__mistake(r->mistakes, word->at, "a second %s named '%.60s'; the first is at line %d", kinds[kind].what,
+                         word->text, names->word[j]->at.line);
             break;
         }
     }
@@ -52,7 +68,7 @@ void flx__names_collect(flx__reader* r, const flx__node* root)
     for (int32_t k = 0; k < FLX__NAMES_COUNT; ++k)
     {
         const flx__node* key = flx__tree_key(root, kinds[k].list);
-        if (key && key->value) collect(r, &r->names[k], key->value, kinds[k].what);
+        if (key && key->value) collect(r, (flx__names_kind)k, key->value);
     }
 }
 

@@ -156,27 +156,39 @@ static void apply(flx__reader* r, flx__node* root, flx__source* source)
         here = key->value;
     }
 
+    const int64_t     mistakes   = flx__mistakes_count(r->mistakes);
     const char* const value_text = equals + 1;
     const flx__place  key_place  = place_in(&c, source->text, value_text);
     flx__node*        value      = flx__tree_parse(r->scratch, r->mistakes, source, value_text,
                                                    source->length - (size_t)(value_text - source->text), key_place.width);
-    if (flx__arena_failed(r->scratch)) return;
+    if (flx__arena_failed(r->scratch) || flx__mistakes_count(r->mistakes) > mistakes) return;
     if (!value && !(value = new_node(r, FLX__NODE_WORD, key_place, ""))) return;
 
+    const char* before = "solver"; // the key that led to `here`
     while (c.p < c.end)
     {
         step s;
         if (!next_step(&c, &s)) return;
         if (here->kind != FLX__NODE_MAP)
         {
-            flx__mistake(r->mistakes, s.at, "'%.60s' cannot be set: what stands before it is %s in the scene", s.key,
-                         here->kind == FLX__NODE_LIST ? "a list; say which item, as in key[0].key"
-                                                      : "a value, not a section");
+            if (here->kind == FLX__NODE_LIST)
+                flx__mistake(r->mistakes, s.at, "%.60s is a list; say which item, as in %.60s[0].%.60s", before, before,
+                             s.key);
+            else
+                flx__mistake(r->mistakes, s.at, "'%.60s' cannot be set: %.60s is a value, not a section", s.key,
+                             before);
             return;
         }
-        flx__node* key = find_or_add_key(r, here, &s);
-        if (!key) return;
+        flx__node* key = s.item ? flx__tree_key(here, s.key) : find_or_add_key(r, here, &s);
+        if (!key)
+        {
+            if (s.item)
+                flx__mistake(r->mistakes, s.at, "there is no %s[%.40s]: the scene has no list '%s'", s.key, s.item,
+                             s.key);
+            return;
+        }
         const bool last = c.p >= c.end;
+        before          = key->text;
         if (s.item)
         {
             flx__node* item = pick_item(r, key, &s);

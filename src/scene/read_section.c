@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define MAX_FIELDS 64
+#define MISTAKES_EXPLAINED 1000 // more are not shown anyway: a file of a million must not take hours
 
 // --- where we are -----------------------------------------------------------------------------------------
 
@@ -153,7 +154,9 @@ static void match_keys(flx__reader* r, const flx__section* section, const flx__n
     {
         if (key->kind != FLX__NODE_WORD) continue;
         const int32_t index = flx__field_index(section, key->text);
-        if (index < 0)
+        if (index < 0 && flx__mistakes_count(r->mistakes) > MISTAKES_EXPLAINED)
+            flx__mistake(r->mistakes, key->at, "unknown key");
+        else if (index < 0)
         {
             const int32_t meant = complain_unknown(r, section, key);
             if (meant >= 0) *misspelt |= UINT64_C(1) << meant;

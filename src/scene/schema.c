@@ -465,6 +465,7 @@ static const flx__section camera = {
 
 static const flx__field scene_fields[] = {
     { .key = "flexor", .kind = FLX__COUNT, AT(flx__scene_text, format), .low = 1, .high = 1, .flags = FLX__REQUIRED,
+      .reason = "that is the scene format this version reads",
       .help = "version of the scene format, which is 1" },
     { .key = "name", .kind = FLX__NAME, AT(flx__scene_text, scene.name), .shown = "the file's name",
       .help = "of the scene" },

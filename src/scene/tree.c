@@ -25,7 +25,14 @@ static flx__place place_of(const builder* b, yaml_mark_t start, yaml_mark_t end)
 {
     flx__place at = {.source = b->source, .line = (int32_t)start.line + 1, .column = (int32_t)start.column + 1};
     at.width      = end.line == start.line && end.column > start.column ? (int32_t)(end.column - start.column) : 1;
-    if (start.line == 0) at.column += b->column;
+    if (start.line == 0)
+        at.column += b->column;
+    else if (b->source->is_override) // the end of a --set counts as a line of its own
+    {
+        at.line   = 1;
+        at.column = b->column + 1;
+        for (const char* p = strchr(b->source->text, '=') + 1; *p; ++p) at.column += ((unsigned char)*p & 0xC0) != 0x80;
+    }
     return at;
 }
 
@@ -189,10 +196,8 @@ static void report_syntax(builder* b, const yaml_parser_t* parser, const char* t
         return;
     }
     const flx__place  at   = place_of(b, parser->problem_mark, parser->problem_mark);
-    const size_t      byte = parser->problem_mark.index;
-    const char* const hint = byte < length && memchr(text, '\t', length) && strstr(problem, "cannot start any token")
-                                 ? "; a tab? indent with spaces"
-                                 : "";
+    const bool        tab  = memchr(text, '\t', length) && strstr(problem, "cannot start any token");
+    const char* const hint = tab ? "; a tab? indent with spaces" : "";
     if (parser->context && parser->context_mark.line != parser->problem_mark.line)
         flx__mistake(b->mistakes, at, "%s %s that starts at line %d%s", problem, parser->context,
                      (int)parser->context_mark.line + 1, hint);

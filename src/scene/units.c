@@ -190,7 +190,7 @@ bool flx__quantity_parse(const char* text, const char* si, double* out, char* pr
             flx__print_c(problem, capacity,
                          "; '%.20s' does not belong there, wanted is a plain number (k = 1000, M = 1000000)", end);
         else if (!u)
-            flx__print_c(problem, capacity, "; '%.20s' is no unit I know, wanted is %s in %s", end, dimension->what,
+            flx__print_c(problem, capacity, "; '%.20s' is no known unit, wanted is %s in %s", end, dimension->what,
                          dimension->units);
         else if (strcmp(u->si, si) != 0 && plain)
             flx__print_c(problem, capacity, ", %s; wanted is a plain number", flx__dimension_find(u->si)->what);
