@@ -37,13 +37,13 @@ scenes/arm.obj: | build
 demo: build scenes/arm.obj
 	@mkdir -p out
 	@$(FLEXOR) run scenes/elbow.yaml -f -o out/elbow
-	@$(FLEXOR) export out/elbow.h5 -f -o out/elbow.pc2
-	@$(FLEXOR) export out/elbow.h5 -f -o out/elbow.pvd --every 10
-	@$(FLEXOR) render out/elbow.h5 -f -o out/elbow.png --columns 4
+	@$(FLEXOR) export out/elbow.xdmf -f -o out/elbow.pc2
+	@$(FLEXOR) export out/elbow.xdmf -f -o out/elbow.pvd --every 10
+	@$(FLEXOR) render out/elbow.xdmf -f -o out/elbow.png --columns 4
 	@echo
 	@echo "out/elbow.png                the pictures"
 	@echo "out/elbow.obj, elbow.pc2     Blender: import the OBJ, add a Mesh Cache modifier with the PC2"
-	@echo "out/elbow.xdmf, elbow.h5     ParaView: every frame, all tets"
+	@echo "out/elbow.xdmf               ParaView: every frame, all tets"
 	@echo "out/elbow.pvd                ParaView: every tenth frame as VTU"
 	@echo "out/elbow.run.json           settings, hashes and the summary's numbers"
 
