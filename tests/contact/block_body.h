@@ -254,4 +254,80 @@ static inline void block_body_close(block_body* body)
     memset(body, 0, sizeof *body);
 }
 
+// --- shared checks -----------------------------------------------------------------------------------------
+
+#define CELL 0.01
+
+static inline void row_point(const flx_contact* c, const double* x, int from, int to, double out[3])
+{
+    for (int k = 0; k < 3; ++k) out[k] = 0;
+    for (int i = from; i < to; ++i)
+        for (int k = 0; k < 3; ++k)
+            if (c->vertex[i] >= 0) out[k] += c->weight[i] * x[3 * c->vertex[i] + k];
+}
+
+/// What every contact keeps, whatever the deformation.
+static inline void check_contract(const block_body* body, const double* x, int32_t count)
+{
+    for (int32_t i = 0; i < count; ++i)
+    {
+        const flx_contact* c = &body->contact[i];
+        assert_true(c->proxy >= 0 && c->proxy < body->proxy_count);
+        if (i > 0) assert_true(c->proxy > body->contact[i - 1].proxy);
+        assert_int_equal(c->obstacle, -1);
+        assert_true(c->partner >= 0 && c->partner < body->triangle_count);
+        double own = 0, partner = 0, apart[3];
+        for (int k = 0; k < 4; ++k) own += c->weight[k], partner += c->weight[4 + k];
+        CHECK_NEAR(own, 1, 1e-12); // sums of four weights: rounding
+        CHECK_NEAR(partner, -1, 1e-12);
+        CHECK_NEAR(flx__norm3(c->normal), 1, 1e-12);
+        row_point(c, x, 0, 8, apart);
+        flx__sub3(apart, c->target, apart);
+        CHECK_NEAR(flx__dot3(apart, c->normal), c->gap, 1e-14); // gap = n . (sum w x - target), m
+        assert_true(c->gap <= 1.5 * body->desc.margin);
+        assert_true(c->gap >= -body->desc.depth - body->desc.offset);
+    }
+}
+
+static inline int32_t find(block_body* body)
+{
+    const int32_t count = flx__self_contact_find(body->self, body->x, body->contact);
+    check_contract(body, body->x, count);
+    return count;
+}
+
+static inline const flx_contact* contact_of(const block_body* body, int32_t count, int32_t proxy)
+{
+    for (int32_t i = 0; i < count; ++i)
+        if (body->contact[i].proxy == proxy) return &body->contact[i];
+    return NULL;
+}
+
+/// Two blocks, one above the other with `gap` between them at rest (negative: overlapping). When they touch, the upper
+/// one is set aside by half and both are tall: a surface that lies on itself for the most part has no inside.
+static inline void pair_open(flx_context* ctx, block_body* body, double gap, double inset)
+{
+    const int32_t tall = gap == 0 ? 9 : 3;
+    block_desc    b[2] = {{{-0.04, -0.03, -tall * CELL}, {8, 6, tall}, {8, 6, tall}, inset},
+                          {{-0.043, -0.028, 0}, {8, 6, tall}, {8, 6, tall}, inset}};
+    if (gap == 0) b[1].min[0] += 0.03;
+    b[0].min[2] += inset;
+    b[1].min[2] += gap - inset;
+    block_body_make(ctx, body, CELL, 2, b);
+}
+
+/// Move the upper block down by d.
+static inline void press(block_body* body, double d)
+{
+    memcpy(body->x, body->x_rest, (size_t)body->vertex_count * 3 * sizeof(double));
+    for (int32_t v = body->vertex_count / 2; v < body->vertex_count; ++v) body->x[3 * v + 2] -= d;
+}
+
+static inline bool between(const block_body* body, int32_t proxy, double gap, bool upper)
+{
+    const flx_proxy* p = &body->proxy[proxy];
+    return fabs(p->rest[2] - (upper ? gap : 0)) < 1e-9 && fabs(p->normal[2] - (upper ? -1 : 1)) < 1e-9 &&
+           fabs(p->rest[0]) < 0.02 && fabs(p->rest[1]) < 0.015; // nearer to this face than to any other
+}
+
 #endif
