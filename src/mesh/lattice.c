@@ -9,7 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#define TRIALS 6
+#define TRIALS 24
+#define CENTERED_TRIALS 3
 
 typedef struct build
 {
@@ -70,7 +71,7 @@ static flx_status too_many(flx_context* ctx, const char* path, const lattice_sur
 
 // Everything up to knowing how many tets there are.
 static flx_status count_with_cell(flx_context* ctx, const char* path, const flx_triangle_bvh* bvh,
-                                  const flx_lattice_options* options, double cell, build* b)
+                                  const flx_lattice_options* options, double cell, const double* shift, build* b)
 {
     flx_status       status = FLX_OK;
     lattice_surface* s      = &b->surface;
@@ -81,7 +82,7 @@ static flx_status count_with_cell(flx_context* ctx, const char* path, const flx_
         (options->crop_count == 0 && about > 1.1 * (double)FLX_LATTICE_TET_LIMIT))
         return too_many(ctx, path, s, cell, about);
 
-    flx__lattice_grid_make(cell, s->box_min, s->box_max, &b->grid);
+    flx__lattice_grid_make(cell, s->box_min, s->box_max, shift, &b->grid);
     flx__lattice_surface_snap(ctx, &b->grid, s);
     FLX_TRY(flx__lattice_raster_make(ctx, &b->grid, s, &b->raster));
     FLX_TRY(flx__lattice_material_make(ctx, &b->grid, s, bvh, &b->raster, options, &b->material));
@@ -91,29 +92,50 @@ done:
     return status;
 }
 
+static double cell_of_trial(const lattice_surface* s, double target, double factor)
+{
+    double size = 0.0;
+    for (int k = 0; k < 3; ++k) size = fmax(size, s->box_max[k] - s->box_min[k]);
+    return fmin(cell_for(s, target / factor), 2.0 * size); // larger cells do not make fewer tets
+}
+
+// A symmetric lattice on a symmetric or box-shaped body gains tets in whole layers: when the first trials miss, the
+// lattice is moved a little differently against the body in each further one.
 static flx_status count_with_target(flx_context* ctx, const char* path, const flx_triangle_bvh* bvh,
                                     const flx_lattice_options* options, build* b)
 {
     flx_status   status = FLX_OK;
     const double target = (double)options->target_tets;
     double       factor = 1.0, best_cell = 0.0, best_error = INFINITY; // factor: counted over expected
+    double       shift[3], best_shift[3] = {0};
+    double       previous   = 0.0;
+    int          best_trial = 0;
 
     for (int trial = 0; trial < TRIALS; ++trial)
     {
-        const double cell = cell_for(&b->surface, target / factor);
-        FLX_TRY(count_with_cell(ctx, path, bvh, options, cell, b));
+        for (int k = 0; k < 3; ++k) // a low-discrepancy sequence: powers of the root of r^4 = r + 1
+            shift[k] = fmod(trial * (k == 0   ? 0.8191725133961645
+                                     : k == 1 ? 0.6710436067037893
+                                              : 0.5497004779019703),
+                            1.0);
+        const double cell = cell_of_trial(&b->surface, target, factor);
+        FLX_TRY(count_with_cell(ctx, path, bvh, options, cell, trial < CENTERED_TRIALS ? NULL : shift, b));
         const double count = (double)b->material.kept_count;
         const double error = fabs(count - target) / target;
         if (error < best_error)
         {
             best_error = error;
             best_cell  = cell;
+            best_trial = trial;
+            memcpy(best_shift, shift, sizeof shift);
         }
-        if (error <= 0.01) goto done;
+        if (error <= (trial < CENTERED_TRIALS ? 0.01 : 0.02)) goto done;
         // a crop that keeps nothing yet is smaller than a cell
         factor = fmax(count, 0.125) / expected_tets(&b->surface, cell);
+        if (count > target && cell == previous) break; // as large as cells get
+        previous = cell;
     }
-    if (best_cell != b->grid.cell) FLX_TRY(count_with_cell(ctx, path, bvh, options, best_cell, b));
+    FLX_TRY(count_with_cell(ctx, path, bvh, options, best_cell, best_trial < CENTERED_TRIALS ? NULL : best_shift, b));
     if (best_error > 0.02)
         flx__log(ctx, FLX_LOG_NOTICE, "%s: %lld tets were wanted; %lld is the nearest a lattice of this body comes",
                  path, (long long)options->target_tets, (long long)b->material.kept_count);
@@ -210,7 +232,7 @@ flx_status flx__lattice_create(flx_context* ctx, const char* path, int32_t verte
     FLX_TRY(flx__surface_orientation(ctx, bvh, path, &b.surface.sign, &b.surface.threshold));
     FLX_TRY(flx__lattice_surface_connect(ctx, &b.surface));
     if (options->cell > 0.0)
-        FLX_TRY(count_with_cell(ctx, path, bvh, options, options->cell, &b));
+        FLX_TRY(count_with_cell(ctx, path, bvh, options, options->cell, NULL, &b));
     else
         FLX_TRY(count_with_target(ctx, path, bvh, options, &b));
 

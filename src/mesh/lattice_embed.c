@@ -7,6 +7,7 @@
 #include "mesh/lattice_internal.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct wall // a triangle in a lattice tet that has copies
@@ -172,50 +173,74 @@ static int32_t choose_copy(const lattice_lookup* u, int64_t tet, int32_t fallbac
     return found;
 }
 
-// Shells of cells around the point's own, or around the grid's cell nearest to it.
-static double find_nearest(const flx_lattice* l, const lattice_lookup* u, const double p[3], int32_t* nearest)
+typedef struct nearest
 {
-    const lattice_grid* g = &u->grid;
-    int64_t             at[3], farthest = 0;
-    double              away2 = 0.0, best2 = INFINITY; // away: from the grid's box
+    const flx_lattice*    lattice;
+    const lattice_lookup* lookup;
+    const double*         p;
+    double                best2;
+    int32_t               tet;
+} nearest;
+
+static void try_site(nearest* n, const int64_t at[3])
+{
+    const lattice_grid* g    = &n->lookup->grid;
+    const int64_t       site = at[0] + g->sites[0] * (at[1] + g->sites[1] * at[2]);
+    int32_t             t    = n->lookup->site_first[site];
+    if (t < 0) return;
+    double away2 = 0.0; // from the box that the site's tets reach: one and a half cells from its low corner
     for (int k = 0; k < 3; ++k)
     {
-        const double size = g->cell * g->cells[k], q = p[k] - g->origin[k];
-        const double in = fmin(fmax(q, 0.0), size);
-        away2 += (q - in) * (q - in);
-        at[k] = (int64_t)(in / g->cell);
-        if (at[k] > g->cells[k] - 1) at[k] = g->cells[k] - 1;
-        if (g->cells[k] > farthest) farthest = g->cells[k];
+        const double q = (n->p[k] - g->origin[k]) / g->cell - (double)at[k];
+        const double d = g->cell * fmax(fmax(-q, q - 1.5), 0.0);
+        away2 += d * d;
     }
-    *nearest = -1;
-    for (int64_t r = 0; r <= farthest; ++r)
+    if (away2 * (1.0 - 1e-12) > n->best2) return;
+    for (; t < n->lattice->tet_count && n->lookup->lattice_tet[t] / 12 == site; ++t)
     {
-        // a tet reaches one and a half cells from its cell's low corner
-        const double reach = r > 2 ? (double)(r - 2) * g->cell : 0.0;
-        if (away2 + reach * reach > best2) break;
-        for (int64_t k = at[2] - r; k <= at[2] + r; ++k)
-            for (int64_t j = at[1] - r; j <= at[1] + r; ++j)
+        double       w[4];
+        const double d2 = flx__tet_distance2(n->lattice->x, n->lattice->tet + 4 * (int64_t)t, n->p, w);
+        if (d2 > n->best2 || (d2 == n->best2 && t > n->tet)) continue;
+        n->best2 = d2;
+        n->tet   = t;
+    }
+}
+
+// Shells of cells around the point's own cell, or around the grid's cell nearest to it.
+static double find_nearest(const flx_lattice* l, const lattice_lookup* u, const double p[3], int32_t* tet)
+{
+    const lattice_grid* g = &u->grid;
+    nearest             n = {l, u, p, INFINITY, -1};
+    int64_t             middle[3], last = 0;
+    double              away2 = 0.0; // from the grid's box
+    for (int k = 0; k < 3; ++k)
+    {
+        const double q = p[k] - g->origin[k], in = fmin(fmax(q, 0.0), g->cell * g->cells[k]);
+        away2 += (q - in) * (q - in);
+        middle[k] = (int64_t)(in / g->cell);
+        if (middle[k] > g->cells[k] - 1) middle[k] = g->cells[k] - 1;
+        if (g->cells[k] > last) last = g->cells[k];
+    }
+    for (int64_t r = 0; r <= last; ++r)
+    {
+        const double reach = r > 2 ? (double)(r - 2) * g->cell : 0.0; // as above, with rounding to spare
+        if (away2 + reach * reach > n.best2) break;
+        int64_t low[3], high[3], at[3];
+        for (int k = 0; k < 3; ++k)
+        {
+            low[k]  = middle[k] > r ? middle[k] - r : 0;
+            high[k] = middle[k] + r < g->cells[k] ? middle[k] + r : g->cells[k] - 1;
+        }
+        for (at[2] = low[2]; at[2] <= high[2]; ++at[2])
+            for (at[1] = low[1]; at[1] <= high[1]; ++at[1])
             {
-                const bool    whole = k == at[2] - r || k == at[2] + r || j == at[1] - r || j == at[1] + r;
-                const int64_t step  = whole || r == 0 ? 1 : 2 * r;
-                if (k < 0 || j < 0 || k >= g->cells[2] || j >= g->cells[1]) continue;
-                for (int64_t i = at[0] - r; i <= at[0] + r; i += step)
-                {
-                    if (i < 0 || i >= g->cells[0]) continue;
-                    const int64_t site = i + g->sites[0] * (j + g->sites[1] * k);
-                    int32_t       t    = u->site_first[site];
-                    for (; t >= 0 && t < l->tet_count && u->lattice_tet[t] / 12 == site; ++t)
-                    {
-                        double       w[4];
-                        const double d2 = flx__tet_distance2(l->x, l->tet + 4 * (int64_t)t, p, w);
-                        if (d2 > best2 || (d2 == best2 && t > *nearest)) continue;
-                        best2    = d2;
-                        *nearest = t;
-                    }
-                }
+                const bool whole = llabs(at[2] - middle[2]) == r || llabs(at[1] - middle[1]) == r;
+                for (at[0] = whole ? low[0] : middle[0] - r; at[0] <= high[0]; at[0] += whole || r == 0 ? 1 : 2 * r)
+                    if (at[0] >= 0) try_site(&n, at);
             }
     }
-    return sqrt(best2);
+    *tet = n.tet;
+    return sqrt(n.best2);
 }
 
 double flx__lattice_embed(const flx_lattice* lattice, const double p[3], int32_t triangle, flx_embedded* out)

@@ -86,7 +86,8 @@ static void find_across(lattice_grid* g, int type, int f)
     FLX_ASSERT(false);
 }
 
-void flx__lattice_grid_make(double cell, const double box_min[3], const double box_max[3], lattice_grid* g)
+void flx__lattice_grid_make(double cell, const double box_min[3], const double box_max[3], const double* shift,
+                            lattice_grid* g)
 {
     g->cell       = cell;
     g->site_count = 1;
@@ -94,8 +95,9 @@ void flx__lattice_grid_make(double cell, const double box_min[3], const double b
     {
         // the box's middle falls on a corner or a centre: a symmetric body gets a symmetric lattice
         g->cells[k]  = (int32_t)ceil((box_max[k] - box_min[k]) / cell) + 2 * MARGIN;
-        g->sites[k]  = g->cells[k] + 1;
-        g->origin[k] = 0.5 * (box_min[k] + box_max[k]) - 0.5 * cell * g->cells[k];
+        g->origin[k] = 0.5 * (box_min[k] + box_max[k]) - cell * (0.5 * g->cells[k] + (shift ? shift[k] : 0.0));
+        g->cells[k] += shift != NULL;
+        g->sites[k] = g->cells[k] + 1;
         g->site_count *= g->sites[k];
     }
     for (int type = 0; type < 12; ++type)

@@ -45,7 +45,9 @@ typedef struct lattice_grid
 
 static const int8_t flx__lattice_edge[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
 
-void flx__lattice_grid_make(double cell, const double box_min[3], const double box_max[3], lattice_grid* grid);
+/// `shift` (cells, in [0, 1)) moves the body's middle off the lattice's own points; NULL = not.
+void flx__lattice_grid_make(double cell, const double box_min[3], const double box_max[3], const double* shift,
+                            lattice_grid* grid);
 /// Sites the grid would have; for refusing it before anything is allocated.
 double flx__lattice_site_estimate(double cell, const double box_min[3], const double box_max[3]);
 void   flx__lattice_node_position(const lattice_grid* grid, int64_t node, double out[3]);
