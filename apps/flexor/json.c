@@ -97,7 +97,8 @@ void json_text(json* j, const char* key, const char* value)
 void json_real(json* j, const char* key, double value)
 {
     char number[32];
-    snprintf(number, sizeof number, isfinite(value) ? "%.9g" : "null", value);
+    snprintf(number, sizeof number, isfinite(value) ? "%.15g" : "null", value);
+    if (isfinite(value) && strtod(number, NULL) != value) snprintf(number, sizeof number, "%.17g", value);
     place(j, key);
     put_text(j, number);
 }
