@@ -228,7 +228,7 @@ typedef struct flx_scene_options
     size_t             struct_size;
     const char*        data_path;      ///< folder for `data:` paths, or NULL
     int32_t            override_count; ///< "section.key=value", e.g. "solver.outer=3", "run.frames=10", "bodies[0].material.young=50 kPa"
-    const char* const* overrides;      ///< a bare "key=value" means "solver.key=value", or a key of the scene: "gravity=9.81"
+    const char* const* overrides;      ///< a bare "key=value": of the solver, else of the scene ("gravity=9.81")
     bool               skip_files;     ///< do not look whether the files that the scene names exist; default false
 } flx_scene_options;
 

@@ -158,9 +158,10 @@ static void apply(flx__reader* r, flx__node* root, flx__source* source)
 
     const int64_t     mistakes   = flx__mistakes_count(r->mistakes);
     const char* const value_text = equals + 1;
-    const flx__place  key_place  = place_in(&c, source->text, value_text);
-    flx__node*        value      = flx__tree_parse(r->scratch, r->mistakes, source, value_text,
-                                                   source->length - (size_t)(value_text - source->text), key_place.width);
+    const size_t      length     = source->length - (size_t)(value_text - source->text);
+    const flx__place  key_place  = place_in(&c, source->text, equals);
+    const int32_t     column     = place_in(&c, value_text, value_text).column - 1;
+    flx__node*        value      = flx__tree_parse(r->scratch, r->mistakes, source, value_text, length, column);
     if (flx__arena_failed(r->scratch) || flx__mistakes_count(r->mistakes) > mistakes) return;
     if (!value && !(value = new_node(r, FLX__NODE_WORD, key_place, ""))) return;
 

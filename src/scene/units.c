@@ -78,7 +78,7 @@ const flx__dimension* flx__dimension_find(const char* si)
 {
     for (int32_t i = 0; i < COUNT(dimensions); ++i)
         if (strcmp(dimensions[i].si, si) == 0) return &dimensions[i];
-    FLX_ASSERT(!"unknown dimension");
+    FLX_ASSERT(false); // the table of fields names a unit that the table of dimensions lacks
     return &dimensions[0];
 }
 

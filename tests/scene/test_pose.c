@@ -34,12 +34,12 @@ static void arm_turn(arm_fixture* f, int32_t bone, double x, int k, double angle
 {
     const int        m      = f->scene.motion_count++;
     flx_motion_desc* motion = &f->motion[m];
-    *motion                 = (flx_motion_desc){
-                        .bone = bone, .obstacle = bone < 0 ? 0 : -1, .about = {x, 0, 0}, .key_count = 2, .key = f->key[m]};
-    motion->axis[k]        = 1.0;
-    f->key[m][0].time      = from;
-    f->key[m][1].time      = to;
-    f->key[m][1].angle_deg = angle;
+    *motion                 = (flx_motion_desc){.bone = bone, .about = {x, 0, 0}, .key_count = 2, .key = f->key[m]};
+    motion->obstacle        = bone < 0 ? 0 : -1;
+    motion->axis[k]         = 1.0;
+    f->key[m][0].time       = from;
+    f->key[m][1].time       = to;
+    f->key[m][1].angle_deg  = angle;
 }
 
 static void what_does_not_move_is_the_identity_bit_for_bit(void** state)

@@ -231,6 +231,23 @@ static void columns_count_characters_not_bytes(void** state)
                   "      |                    ^~~~~~");
 }
 
+static void extreme_but_right_values_are_read(void** state)
+{
+    (void)state;
+    flx_context* ctx = test_context(1);
+    flx_scene*   s   = NULL;
+    CHECK_OK(read_text(ctx,
+                       "flexor: 1\n"
+                       "bodies: {surface: a.obj, material: {density: 1e-9, young: 1e9, poisson: 0.0}}\n"
+                       "run: {frames: 0, fps: 1e6}\n" // a time step of 1e-6 s
+                       "fix: {region: all, stiffness: auto}\n",
+                       NULL, &s));
+    assert_true(s->body->material.density == 1e-9 && s->body->material.young == 1e9);
+    assert_true(s->run.frames == 0 && s->run.fps == 1e6 && s->fix->stiffness == 0.0);
+    flx_scene_destroy(ctx, s);
+    flx_context_destroy(ctx);
+}
+
 // --- files ------------------------------------------------------------------------------------------------
 
 static void missing_files_are_reported_where_they_are_named(void** state)
@@ -325,6 +342,7 @@ int main(void)
         cmocka_unit_test(json_passes_through_the_same_reader),
         cmocka_unit_test(a_byte_order_mark_and_crlf_change_nothing),
         cmocka_unit_test(columns_count_characters_not_bytes),
+        cmocka_unit_test(extreme_but_right_values_are_read),
         cmocka_unit_test(missing_files_are_reported_where_they_are_named),
         cmocka_unit_test(a_scene_that_cannot_be_read_says_why),
         cmocka_unit_test(a_joint_is_the_centre_of_its_groups_vertices),

@@ -71,7 +71,7 @@ static void a_persons_forearm_goes_on_bending_to_the_shoulder(void** state)
     const double* wrist  = s->bone[1].shape.b;
     const double* upper  = s->bone[0].shape.a;
     double        before = 0.0;
-    double        R[9], t[3], y[3];
+    double        R[9], t[3], y[3] = {0};
     for (int frame = 0; frame <= s->run.frames; ++frame)
     {
         flx_scene_bone_pose(s, 1, frame / s->run.fps, R, t);
