@@ -22,20 +22,20 @@ typedef struct flx_recorder flx_recorder;
 ///                                   /surface/displacement, /surface/contact_force, /tet/strain, /tet/volume_ratio
 ///                                   in single precision; time and step statistics as attributes
 ///
-/// Each file appears under its name when it is complete, so the recording can be read at any time: while it is being
+/// Each file appears under its name when it is complete, so the recording can be read at any time: while it is
 /// written, after kill -9, after the disk was full. Up to 1000 frames the sidecar names every complete frame;
 /// beyond, it may lag by 15 until the recorder is closed.
 ///
-/// With `append`, a recording of the same model that is there is continued (and a new one started if there is none): the
-/// first frame written replaces the frame of its time and all later ones. `append` comes before `overwrite`.
+/// With `append`, a recording of the same model that is there is continued, or a new one started if there is none:
+/// the first frame written replaces the frame of its time and all later ones. `append` comes before `overwrite`.
 ///
-/// Returns FLX_ERR_EXISTS (without overwrite or append), FLX_ERR_IO (disk full says so), FLX_ERR_FORMAT (append: damaged,
-/// or of another model), FLX_ERR_MEMORY.
+/// Returns FLX_ERR_EXISTS (without overwrite or append), FLX_ERR_IO (disk full says so), FLX_ERR_FORMAT (append:
+/// damaged, or of another model), FLX_ERR_MEMORY.
 FLX_API FLX_MUST_CHECK flx_status flx_recorder_create(flx_context* ctx, const char* path, const flx_model* model,
                                                       bool overwrite, bool append, flx_recorder** out);
-/// Write one frame: surface and tet positions, displacement, contact force, strain, volume ratio, statistics. `stats` may
-/// be NULL. A frame whose time is already recorded replaces that frame and what came after it. When the call fails the
-/// frames before it are intact and nothing unfinished is left.
+/// Write one frame: surface and tet positions, displacement, contact force, strain, volume ratio, statistics.
+/// `stats` may be NULL. A frame whose time is already recorded replaces that frame and what came after it. When the
+/// call fails the frames before it are intact and nothing unfinished is left.
 FLX_API FLX_MUST_CHECK flx_status flx_recorder_frame(flx_recorder* recorder, const flx_state* state,
                                                      const flx_step_stats* stats);
 FLX_API FLX_MUST_CHECK flx_status flx_recorder_close(flx_recorder* recorder); ///< also frees; NULL is welcome
@@ -70,9 +70,10 @@ FLX_API flx_recording_info        flx_recording_get_info(const flx_recording* re
 FLX_API const int32_t*            flx_recording_surface_triangles(const flx_recording* recording);
 FLX_API const int32_t*            flx_recording_tets(const flx_recording* recording);
 FLX_API const int32_t*            flx_recording_tet_body(const flx_recording* recording);
-FLX_API const double*             flx_recording_rest(const flx_recording* recording);         ///< [vertex_count][3] m
-FLX_API const double*             flx_recording_surface_rest(const flx_recording* recording); ///< [surface_vertex_count][3] m
-FLX_API const char*               flx_recording_scene_name(const flx_recording* recording);   ///< never NULL
+/// Rest positions in m: [vertex_count][3] and [surface_vertex_count][3].
+FLX_API const double*             flx_recording_rest(const flx_recording* recording);
+FLX_API const double*             flx_recording_surface_rest(const flx_recording* recording);
+FLX_API const char*               flx_recording_scene_name(const flx_recording* recording); ///< never NULL
 
 /// One frame into caller's arrays, any of which may be NULL. Sizes as in flx_recording_info.
 typedef struct flx_frame
@@ -98,17 +99,19 @@ typedef struct flx_export_options
 {
     size_t struct_size;
     bool   overwrite; ///< default false
-    bool   y_up;   ///< OBJ, PC2, MDD of a z-up scene are turned y-up, (x, z, -y), which Blender's defaults turn back; default true
-    double scale;  ///< coordinates are multiplied by this; default 1
+    bool   y_up;      ///< OBJ, PC2, MDD of a z-up scene become y-up, (x, z, -y), as Blender expects; default true
+    double scale;     ///< coordinates are multiplied by this; default 1
     int32_t first, last, every; ///< frames; last -1 = to the end; default 0, -1, 1
 } flx_export_options;
 FLX_API flx_export_options flx_export_options_default(void);
 
 /// By the path's form:
 ///
-///   x.pc2             point cache of the surface, and x.obj with the same vertex numbering (vertices in triangles only)
+///   x.pc2             point cache of the surface, and x.obj with the same vertex numbering (only vertices that
+///                     triangles use)
 ///   x.mdd             the same for Lightwave, Houdini; x.obj is written beside it unless there is one
-///   x.pvd             x_NNNN.vtu (tets, all fields) and x_surface_NNNN.vtu (displacement, contact force), axes as in the scene
+///   x.pvd             x_NNNN.vtu (tets, all fields) and x_surface_NNNN.vtu (displacement, contact force), axes as
+///                     in the scene
 ///   x_%04d.ply        binary, axes as in the scene
 ///   x_%04d.obj
 ///

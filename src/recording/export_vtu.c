@@ -213,9 +213,10 @@ static flx_status write_frame(flx__export* e, int32_t k, frames* f, double* time
     }
     if (n->surface_triangle_count > 0)
     {
-        const int32_t points                 = n->surface_vertex_count;
-        piece         p                      = piece_of(points, n->surface_triangle_count, 3, 5, e->surface,
-                                                        flx_recording_surface_triangles(e->recording), f->triangle_offsets);
+        const int32_t  points   = n->surface_vertex_count;
+        const int32_t* triangle = flx_recording_surface_triangles(e->recording);
+
+        piece p = piece_of(points, n->surface_triangle_count, 3, 5, e->surface, triangle, f->triangle_offsets);
         p.point_field[p.point_field_count++] = (array){"displacement", FLOAT32, 3, points, f->surface_displacement};
         p.point_field[p.point_field_count++] = (array){"contact_force", FLOAT32, 3, points, f->contact_force};
         FLX_TRY(write_file(e, output++, &p, *time));

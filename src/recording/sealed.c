@@ -24,9 +24,9 @@ static void put64(unsigned char* to, uint64_t v)
 
 static uint64_t get64(const unsigned char* from)
 {
-    uint64_t v = 0;
-    for (int i = 0; i < 8; ++i) v |= (uint64_t)from[i] << (8 * i);
-    return v;
+    uint64_t v; // one load: the checksum lives on it
+    memcpy(&v, from, sizeof v);
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? v : __builtin_bswap64(v);
 }
 
 static uint64_t real_bits(double v)
@@ -106,9 +106,10 @@ static flx_status check_header(flx_context* ctx, const char* path, flx__seal_kin
     if (get64(header + 56) != flx__checksum(header, CHECKED_BYTES) || words >> 32 != FLX__SEAL_BYTES)
         return flx__fail(ctx, FLX_ERR_FORMAT, "%s: damaged: the header's checksum does not match", path);
 
-    *payload_bytes = (int64_t)get64(header + 16);
-    *seal          = (flx__seal){
-                 .model_hash = get64(header + 32), .time = bits_real(get64(header + 40)), .index = (int64_t)get64(header + 48)};
+    *payload_bytes   = (int64_t)get64(header + 16);
+    seal->model_hash = get64(header + 32);
+    seal->time       = bits_real(get64(header + 40));
+    seal->index      = (int64_t)get64(header + 48);
     return FLX_OK;
 }
 

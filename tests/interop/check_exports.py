@@ -58,8 +58,8 @@ def check_xdmf(h5py, base):
                 data = file[dataset]
                 shape = tuple(int(n) for n in item.get("Dimensions").split())
                 need(data.shape == shape, f"{item.text} is {data.shape}, the sidecar says {shape}")
-                kind = {"Int": "i", "Float": "f"}[item.get("NumberType")]
-                need(data.dtype.kind == kind and data.dtype.itemsize == int(item.get("Precision")), f"{item.text}: type")
+                kind = {"Int": "i", "Float": "f"}[item.get("NumberType")] + item.get("Precision")
+                need(data.dtype.kind + str(data.dtype.itemsize) == kind, f"{item.text}: {data.dtype}, not {kind}")
     with h5py.File(os.path.join(base + ".frames", "topology.h5"), "r") as file:
         need(file["tets"][()].max() < file["rest"].shape[0], "tets")
         need(file.attrs["fps"] > 0 and isinstance(file.attrs["scene"], (str, bytes)), "facts")
@@ -83,7 +83,7 @@ def check_vtu_meshio(meshio, h5py, base):
             if part == 0:
                 need(mesh.cells[0].type == "tetra", f"{path}: {mesh.cells[0].type}")
                 need((mesh.cell_data["strain"][0] == frame["tet/strain"][()]).all(), f"{path}: strain")
-                need((mesh.cell_data["volume_ratio"][0] == frame["tet/volume_ratio"][()]).all(), f"{path}: volume_ratio")
+                need((mesh.cell_data["volume_ratio"][0] == frame["tet/volume_ratio"][()]).all(), f"{path}: ratio")
                 need((mesh.point_data["displacement"] == frame["displacement"][()]).all(), f"{path}: displacement")
             else:
                 need(mesh.cells[0].type == "triangle", f"{path}: {mesh.cells[0].type}")
