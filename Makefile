@@ -39,9 +39,11 @@ demo: build scenes/arm.obj
 	@$(FLEXOR) run scenes/elbow.yaml -f -o out/elbow
 	@$(FLEXOR) export out/elbow.xdmf -f -o out/elbow.pc2
 	@$(FLEXOR) export out/elbow.xdmf -f -o out/elbow.pvd --every 10
-	@$(FLEXOR) render out/elbow.xdmf -f -o out/elbow.png --columns 4
+	@$(FLEXOR) render out/elbow.xdmf -f -o out/elbow.png --camera three-quarter --width 0.74 --frames 0,15,30,44,59,74
+	@$(FLEXOR) render out/elbow.xdmf -f -o out/elbow-fold.png --camera fold --width 0.24 --frames 22,33,44,74
 	@echo
-	@echo "out/elbow.png                the pictures"
+	@echo "out/elbow.png                the arm at rest, bending, held"
+	@echo "out/elbow-fold.png           the fold, close"
 	@echo "out/elbow.obj, elbow.pc2     Blender: import the OBJ, add a Mesh Cache modifier with the PC2"
 	@echo "out/elbow.xdmf               ParaView: every frame, all tets"
 	@echo "out/elbow.pvd                ParaView: every tenth frame as VTU"

@@ -39,7 +39,8 @@ typedef struct picture
     const flx_raster_corner* corner;
     const float*             normal; // [triangle_count][3 corners][3]
     double                   to_light[3], vertical[3];
-    double                   size; // m, diagonal of what is drawn
+    double                   size;   // m, diagonal of what is drawn
+    double                   detail; // m, what is drawn or what is shown, the smaller: close-ups have fine shades
     uint8_t*                 rgb;
     int64_t                  stride;
 } picture;
@@ -235,7 +236,7 @@ static double light_at(const picture* w, const double p[3], double radius, doubl
 /// Share of the neighbourhood that hides the sky from p.
 static double occlusion_at(const picture* w, int32_t x, int32_t y, double key, const surface_point* s, turned turn)
 {
-    const double radius = 0.07 * w->size;
+    const double radius = 0.07 * w->detail;
     double       pixels = radius * w->view.scale * (w->view.orthographic ? 1 : key);
     if (pixels > 0.2 * w->view.width) pixels = 0.2 * w->view.width;
     double hidden = 0;
@@ -277,7 +278,7 @@ static double outline_at(const picture* w, int32_t x, int32_t y, double key)
         }
         // from the key's second difference to metres
         const double jump = -sum * (w->view.orthographic ? 1 : 1 / (key * key));
-        const double e    = smooth_step(0.010 * w->size, 0.030 * w->size, jump);
+        const double e    = smooth_step(0.010 * w->detail, 0.030 * w->detail, jump);
         if (e > line) line = e;
     }
     return line;
@@ -420,8 +421,9 @@ flx_status flx__picture_draw(flx_context* ctx, const flx_picture_desc* desc, uin
 
     w.vertical[desc->vertical == 1 ? 1 : 2] = 1;
     w.size                                  = middle_of(desc, middle);
-    w.view = flx__raster_look(desc->from, desc->at, desc->up, desc->view_width, desc->orthographic, desc->width * m,
-                              desc->height * m);
+    w.view   = flx__raster_look(desc->from, desc->at, desc->up, desc->view_width, desc->orthographic, desc->width * m,
+                                desc->height * m);
+    w.detail = desc->view_width > 0 && desc->view_width < w.size ? desc->view_width : w.size;
     // the key light stands to the left of the camera, high up
     for (int i = 0; i < 3; ++i)
         w.to_light[i] = -0.52 * w.view.right[i] - 0.40 * w.view.forward[i] + 0.30 * w.view.up[i] + 0.62 * w.vertical[i];
