@@ -308,7 +308,7 @@ done:
 #define SAMPLES 1024
 #define CLEAR 0.6       // |w_in + w_out| above which a side is clearly inside: 0.8 against -0.2 at worst
 #define CLEAR_SHARE 0.9 // of the area must be clear and of one sign
-#define ODD_SHARE 0.02  // of the area may be clear with the other sign: small folds turned inside out
+#define ODD_SHARE 0.05  // of the area may be clear with the other sign: small folds turned inside out
 
 typedef struct sample_job
 {
@@ -403,33 +403,56 @@ static double find_threshold(double* side, double sign)
     return 0.5 * fmax(1, floor(inner[count / 10] + 0.3));
 }
 
-static flx_status refuse(const flx_triangle_bvh* bvh, const char* path, const double share[4])
+/// How the area reads; walls inside the body, which have the inside on both sides, do not count.
+typedef struct reading
+{
+    double outward, inward; // clear, with the facing's sign or the other
+    double unclear;
+    double sheet; // empty space on both sides
+} reading;
+
+static reading read_sides(const double* side)
+{
+    double count[4] = {0}, all = 0;
+    for (int32_t i = 0; i < SAMPLES; ++i)
+    {
+        const double in = side[2 * i], out = side[2 * i + 1];
+        const bool   jumps = fabs(in - out) > 0.5;
+        if (!jumps && fabs(in) > 0.5 && fabs(out) > 0.5) continue;
+        ++count[!jumps ? 3 : in + out > CLEAR ? 0 : in + out < -CLEAR ? 1 : 2];
+        ++all;
+    }
+    if (all == 0) return (reading){.sheet = 1};
+    return (reading){count[0] / all, count[1] / all, count[2] / all, count[3] / all};
+}
+
+static flx_status refuse(const flx_triangle_bvh* bvh, const char* path, const reading* r)
 {
     const flx_surface_topology* topo      = &bvh->topology;
     double                      middle[3] = {0};
     for (int k = 0; k < 3; ++k) middle[k] = 0.5 * (bvh->box[k] + bvh->box[3 + k]);
     const double w = flx__triangle_bvh_winding(bvh, middle);
 
-    if (share[0] > ODD_SHARE && share[1] > ODD_SHARE)
+    if (r->outward > ODD_SHARE && r->inward > ODD_SHARE)
         return flx__fail(bvh->ctx, FLX_ERR_MESH,
                          "%s: parts are turned inside out: %.0f %% of the area faces outwards, %.0f %% inwards; turn "
                          "one of them",
-                         path, 100 * share[0], 100 * share[1]);
+                         path, 100 * r->outward, 100 * r->inward);
     if (topo->one_sided)
         return flx__fail(bvh->ctx, FLX_ERR_MESH, "%s: one-sided: its triangles cannot be made to face the same way",
                          path);
-    if (share[3] > 0.5)
+    if (r->sheet > 1 - CLEAR_SHARE)
         return flx__fail(bvh->ctx, FLX_ERR_MESH,
                          "%s: flat: %.0f %% of the area is covered twice, facing both ways; there is no inside", path,
-                         100 * share[3]);
+                         100 * r->sheet);
     return flx__fail(bvh->ctx, FLX_ERR_MESH,
                      "%s: open: %lld boundary edges in %d holes; no inside can be told on %.0f %% of the area (at most "
                      "%.0f %% is allowed); the winding number at its middle is %.2f",
-                     path, (long long)topo->open_edges, topo->loop_count, 100 * (1 - share[0] - share[1]),
+                     path, (long long)topo->open_edges, topo->loop_count, 100 * (1 - fmax(r->outward, r->inward)),
                      100 * (1 - CLEAR_SHARE), w);
 }
 
-static void tell_repairs(const flx_triangle_bvh* bvh, const char* path, const double share[4])
+static void tell_repairs(const flx_triangle_bvh* bvh, const char* path, const reading* r)
 {
     const flx_surface_topology* topo = &bvh->topology;
     if (topo->turned > 0)
@@ -439,9 +462,9 @@ static void tell_repairs(const flx_triangle_bvh* bvh, const char* path, const do
     if (topo->open_edges > 0)
         flx__log(bvh->ctx, FLX_LOG_NOTICE, "%s: open: %lld boundary edges in %d holes; closed by the winding number",
                  path, (long long)topo->open_edges, topo->loop_count);
-    if (fmin(share[0], share[1]) > 0)
+    if (fmin(r->outward, r->inward) > 0)
         flx__log(bvh->ctx, FLX_LOG_NOTICE, "%s: about %.1f %% of the area is folded inside out", path,
-                 100 * fmin(share[0], share[1]));
+                 100 * fmin(r->outward, r->inward));
 }
 
 flx_status flx__surface_orientation(flx_context* ctx, const flx_triangle_bvh* bvh, const char* path, double* sign,
@@ -463,21 +486,15 @@ flx_status flx__surface_orientation(flx_context* ctx, const flx_triangle_bvh* bv
     sample_job job = {bvh, slot, side};
     flx__parallel_for(ctx, SAMPLES, 32, sample_range, &job);
 
-    double share[4] = {0}; // outward, inward, unclear, no jump
-    for (int32_t i = 0; i < SAMPLES; ++i)
+    const reading r = read_sides(side);
+    if (fmax(r.outward, r.inward) < CLEAR_SHARE || fmin(r.outward, r.inward) > ODD_SHARE)
     {
-        const double in = side[2 * i], out = side[2 * i + 1];
-        const int    kind = fabs(in - out) < 0.5 ? 3 : in + out > CLEAR ? 0 : in + out < -CLEAR ? 1 : 2;
-        share[kind] += 1.0 / SAMPLES;
-    }
-    if (fmax(share[0], share[1]) < CLEAR_SHARE || fmin(share[0], share[1]) > ODD_SHARE)
-    {
-        status = refuse(bvh, path, share);
+        status = refuse(bvh, path, &r);
         goto done;
     }
-    *sign             = share[0] > share[1] ? 1 : -1;
+    *sign             = r.outward > r.inward ? 1 : -1;
     *inside_threshold = find_threshold(side, *sign);
-    tell_repairs(bvh, path, share);
+    tell_repairs(bvh, path, &r);
 
 done:
     flx__free(ctx, slot);

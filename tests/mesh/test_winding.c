@@ -183,6 +183,17 @@ static void cavities_and_nested_parts_keep_the_threshold(void** state)
     surface_free(&s);
 }
 
+static void walls_inside_a_body_do_not_matter(void** state)
+{
+    (void)state;
+    surface      cube      = surface_cube();
+    const double beside[3] = {1, 0, 0}, inside[3] = {1.5, 0.5, 0.5}, outside[3] = {2.1, 0.5, 0.5};
+    surface      two = surface_both(&cube, &cube, beside); // the wall at x = 1 is there twice, facing both ways
+    expect_orientation(&two, 1, 0.5, inside, outside);
+    surface_free(&two);
+    surface_free(&cube);
+}
+
 static void small_holes_are_closed_and_large_ones_refused_with_the_number(void** state)
 {
     (void)state;
@@ -352,6 +363,7 @@ int main(void)
         cmocka_unit_test(outward_flipped_and_doubled_surfaces_come_out_right),
         cmocka_unit_test(partly_flipped_surfaces_come_out_right_everywhere),
         cmocka_unit_test(cavities_and_nested_parts_keep_the_threshold),
+        cmocka_unit_test(walls_inside_a_body_do_not_matter),
         cmocka_unit_test(small_holes_are_closed_and_large_ones_refused_with_the_number),
         cmocka_unit_test(sheets_and_mixed_parts_are_refused),
         cmocka_unit_test(real_bodies_have_an_inside),
