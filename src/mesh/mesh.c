@@ -72,9 +72,10 @@ static bool is_off_header(flx_word w)
     return w.length - i >= 3 && memcmp(w.text + i, "OFF", 3) == 0;
 }
 
+// Not s, l and p, which other formats cut short begin with too.
 static bool is_obj_keyword(flx_word w)
 {
-    static const char* const words[] = {"v", "vt", "vn", "vp", "f", "g", "o", "s", "l", "p", "mtllib", "usemtl"};
+    static const char* const words[] = {"v", "vt", "vn", "vp", "f", "g", "o", "mtllib", "usemtl"};
     for (size_t i = 0; i < sizeof words / sizeof *words; ++i)
         if (flx__word_is(w, words[i])) return true;
     return false;
@@ -82,10 +83,10 @@ static bool is_obj_keyword(flx_word w)
 
 static reader_fn by_content(const char* data, int64_t bytes, flx_word first)
 {
-    if (flx__looks_like_binary_stl(data, bytes)) return flx__read_stl;
     if (first.length > 1 && first.text[0] == '$') return flx__read_gmsh;
     if (flx__word_is(first, "ply")) return flx__read_ply;
     if (flx__word_is_nocase(first, "MeshVersionFormatted")) return flx__read_medit;
+    if (flx__looks_like_binary_stl(data, bytes)) return flx__read_stl; // its header may begin with any of what follows
     if (is_off_header(first)) return flx__read_off;
     if (flx__word_is_nocase(first, "solid")) return flx__read_stl;
     if (is_obj_keyword(first)) return flx__read_obj;

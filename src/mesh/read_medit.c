@@ -161,6 +161,7 @@ static flx_status skip_section(medit_reader* r, flx_word name)
     char shown[FLX_WORD_ROOM];
     flx__log(r->d->ctx, FLX_LOG_NOTICE, "%s:%lld: section '%s' is not known and was passed over", r->d->path,
              (long long)r->t.line, flx__word_show(name, shown));
+    FLX_TRY(flx__text_integer(&r->t, "count of the section", 0, INT64_MAX, &count));
     flx_text before = r->t;
     while (flx__text_word(&r->t, &word) && !begins_a_name(word)) before = r->t;
     r->t = before;

@@ -190,7 +190,8 @@ static flx_status read_header(ply_reader* r)
     flx_word   word;
     char       shown[FLX_WORD_ROOM];
 
-    (void)flx__text_word(&r->t, &word); // "ply": the caller saw it
+    if (!flx__text_word(&r->t, &word) || !flx__word_is(word, "ply"))
+        FLX_TRY(flx__text_fail(&r->t, "'%s' where 'ply' should be", flx__word_show(word, shown)));
     const bool cr_only = r->t.at + 1 < r->t.end && r->t.at[0] == '\r' && r->t.at[1] != '\n';
     for (;;)
     {
