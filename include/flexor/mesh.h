@@ -49,10 +49,16 @@ FLX_API flx_mesh_options flx_mesh_options_default(void);
 /// Read OBJ, PLY, STL, OFF, Gmsh .msh (2.2, 4.1; ASCII and binary), Medit .mesh, TetGen .node + .ele. The format is
 /// found from the content first, the extension second. Polygons are split into triangles.
 ///
-/// Returns FLX_ERR_IO (cannot be opened), FLX_ERR_FORMAT (with file and line or byte), FLX_ERR_MEMORY.
+/// Returns FLX_ERR_IO (cannot be opened), FLX_ERR_FORMAT (with file and line or byte), FLX_ERR_UNSUPPORTED (a format or
+/// element type that is not read: the text says what to do), FLX_ERR_ARGUMENT (an option out of range), FLX_ERR_MEMORY.
+/// A file without any element is read; the doctor refuses it.
 FLX_API FLX_MUST_CHECK flx_status flx_mesh_read(flx_context* ctx, const char* path, const flx_mesh_options* options,
                                                 flx_mesh** out);
 /// Write by extension: .obj, .ply (binary), .stl (binary), .mesh (Medit), .msh (Gmsh 4.1 ASCII). Whole or not at all.
+/// The first three get the boundary of a mesh that has tets. Read back, coordinates are the same bits (STL: as float).
+///
+/// Returns FLX_ERR_EXISTS (there already, without `overwrite`), FLX_ERR_IO (disk full says so), FLX_ERR_ARGUMENT
+/// (unknown extension, a vertex that is not finite), FLX_ERR_MEMORY.
 FLX_API FLX_MUST_CHECK flx_status flx_mesh_write(flx_context* ctx, const char* path, const flx_mesh* mesh,
                                                  bool overwrite);
 FLX_API void                      flx_mesh_destroy(flx_context* ctx, flx_mesh* mesh);
@@ -86,7 +92,7 @@ typedef struct flx_doctor_report
     double          min_dihedral_deg;
     int64_t         worst_tet;      ///< number in the file
 
-    // surfaces
+    // surfaces: the triangles, or the boundary of the tets where there are any
     double          area;           ///< m^2
     double          enclosed_volume;///< m^3, signed, by the divergence theorem
     bool            closed;         ///< every edge has two triangles
@@ -102,7 +108,8 @@ typedef struct flx_doctor_report
 /// With options->repair, flat and repeated elements are dropped (in place, vertex numbering kept).
 /// Notices go to the log.
 ///
-/// Returns FLX_ERR_MESH when the mesh cannot be simulated (flat elements without repair), with element numbers.
+/// Returns FLX_ERR_MESH when the mesh cannot be simulated (flat elements or repeated tets without repair, no elements at
+/// all), with element numbers; `report` (may be NULL) is filled also then.
 FLX_API FLX_MUST_CHECK flx_status flx_mesh_doctor(flx_context* ctx, flx_mesh* mesh, const flx_mesh_options* options,
                                                   flx_doctor_report* report);
 
