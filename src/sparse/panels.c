@@ -56,6 +56,13 @@ flx_status flx__panels_create(flx_context* ctx, const flx__symbolic* sym, bool s
             p->below           = p->diagonal + flx__diagonal_tile(last) + (int64_t)p->width * FLX__TILE;
             out->length        = p->below + flx__padded(p->rows) * p->width;
         }
+    for (int32_t k = 0; k < out->piece_count; ++k) // by themselves: the forward pass must not have to step over them
+    {
+        flx__piece* p = &out->piece[k];
+        p->transposed = out->length;
+        for (int32_t begin = 0; begin < p->width; begin += FLX__TILE)
+            out->length += (int64_t)(p->width - begin) * FLX__TILE;
+    }
     if (single)
     {
         FLX_NEW(ctx, out->single, out->length);
@@ -110,6 +117,7 @@ void flx__panels_store_diagonal(const flx__panels* panels, int32_t piece, const 
         memcpy(scratch + (int64_t)j * w + j, from + j, (size_t)(w - j) * sizeof *scratch);
     }
     blas_invert_lower_f64(w, scratch, w);
+    int64_t transposed = p->transposed;
     for (int32_t t = 0; t * FLX__TILE < w; ++t)
     {
         const int32_t begin = t * FLX__TILE;
@@ -117,6 +125,13 @@ void flx__panels_store_diagonal(const flx__panels* panels, int32_t piece, const 
         const int64_t at    = p->diagonal + flx__diagonal_tile(t);
         for (int32_t j = 0; j < flx__diagonal_columns(w, t); ++j)
             put(panels, at + (int64_t)j * FLX__TILE, scratch + (int64_t)j * w + begin, count, FLX__TILE);
+        for (int32_t j = begin; j < w; ++j) // column j of W^T is row j of W
+        {
+            double row[FLX__TILE];
+            for (int32_t i = 0; i < count; ++i) row[i] = scratch[j + (int64_t)(begin + i) * w];
+            put(panels, transposed, row, count, FLX__TILE);
+            transposed += FLX__TILE;
+        }
     }
 }
 
@@ -128,7 +143,7 @@ void flx__panels_store_below(const flx__panels* panels, int32_t piece, const dou
     const double*     origin = front + p->offset + p->width + p->offset * ld;
     for (int32_t i = begin; i < end;)
     {
-        const int32_t height = i < blocks ? FLX__BLOCK : FLX__TILE;
+        const int32_t height = i < blocks ? FLX__BLOCK : (int32_t)flx__padded(p->rows) - blocks;
         const int32_t count  = p->rows - i < height ? p->rows - i : height;
         for (int32_t j = 0; j < p->width; ++j)
             put(panels, p->below + (int64_t)i * p->width + (int64_t)j * height, origin + i + j * ld, count, height);

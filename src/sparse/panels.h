@@ -1,9 +1,11 @@
 // The factor as the substitutions read it.
 //
 // A supernode is cut into pieces of at most FLX__PIECE columns. A piece of w columns and r rows below stores
-//   * the inverse of its diagonal block, in tiles of 16 rows: tile t is [min(w, 16 (t + 1))][16], zeros above the diagonal;
-//   * the rows below, padded to a multiple of 16: as many blocks [w][64] as fit, then tiles [w][16].
-// So each is one stream of memory, 64-byte aligned, and row i (a multiple of 16) of the rows below starts at i * w.
+//   * the inverse W of its diagonal block, in tiles of 16 rows: tile t is [min(w, 16 (t + 1))][16], zeros above the
+//     diagonal;
+//   * the rows below, padded to a multiple of 16: as many blocks [w][64] as fit, then one [w][16, 32 or 48].
+//   * W once more, transposed, for the backward pass (behind all pieces): tile t is [w - 16 t][16].
+// So each is one stream of memory, 64-byte aligned, and the block that begins with row i below starts at i * w.
 #ifndef FLX_SPARSE_PANELS_H
 #define FLX_SPARSE_PANELS_H
 
@@ -15,9 +17,10 @@
 
 typedef struct flx__piece
 {
-    int64_t diagonal; // offset of the diagonal block's inverse
-    int64_t below;    // offset of the rows below
-    int32_t first;    // first column
+    int64_t diagonal;   // offset of the diagonal block's inverse
+    int64_t below;      // offset of the rows below
+    int64_t transposed; // offset of the transposed inverse
+    int32_t first;      // first column
     int32_t width;
     int32_t rows;   // below, without padding
     int32_t offset; // columns of the supernode before this piece

@@ -150,8 +150,8 @@ static void SUFFIX(backward_task)(void* user, int64_t begin, int64_t end, int32_
                 const int32_t     rows = (int32_t)flx__padded(p->rows);
                 f->kernels.KERNEL(backward_below)(f->panels.PANELS + p->below, p->width, rows, 0, rows,
                                                   SUFFIX(slots)(f, s, p), x, sum, scratch);
-                f->kernels.KERNEL(backward_diagonal)(f->panels.PANELS + p->diagonal, p->width, sum,
-                                                     x + 4 * (int64_t)p->first, scratch);
+                f->kernels.KERNEL(backward_diagonal)(f->panels.PANELS + p->transposed, p->width, sum,
+                                                     x + 4 * (int64_t)p->first);
             }
     }
 }
@@ -178,8 +178,8 @@ static void SUFFIX(backward_piece)(flx_factor* f, int32_t s, const flx__piece* p
     memset(sum, 0, 4 * (size_t)p->width * sizeof *sum);
     for (int64_t chunk = 1; chunk <= chunks; ++chunk)
         for (int32_t i = 0; i < 4 * p->width; ++i) sum[i] += sum[chunk * 4 * p->width + i];
-    f->kernels.KERNEL(backward_diagonal)(f->panels.PANELS + p->diagonal, p->width, sum,
-                                         f->WORK.x + 4 * (int64_t)p->first, f->WORK.scratch);
+    f->kernels.KERNEL(backward_diagonal)(f->panels.PANELS + p->transposed, p->width, sum,
+                                         f->WORK.x + 4 * (int64_t)p->first);
 }
 
 static void SUFFIX(backward)(flx_factor* f, REAL* const b[3])

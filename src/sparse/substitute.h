@@ -19,7 +19,7 @@
     void (*backward_below_##suffix)(const real* l, int32_t width, int32_t rows, int32_t begin, int32_t end,            \
                                     const int32_t* slot, const real* x, real* sum, real* scratch);                     \
     /* x[0 .. width) = W^T (x - sum) */                                                                                \
-    void (*backward_diagonal_##suffix)(const real* w_tiles, int32_t width, const real* sum, real* x, real* scratch);   \
+    void (*backward_diagonal_##suffix)(const real* wt_tiles, int32_t width, const real* sum, real* x);                 \
     /* y[c][i] = row i of a times x[c], for rows [begin, end) */                                                       \
     void (*multiply3_##suffix)(int32_t n, const real* a, int64_t ld, int64_t begin, int64_t end, real* const x[3],     \
                                real* const y[3]);

@@ -12,6 +12,13 @@ typedef REAL NAME(quad) __attribute__((vector_size(4 * sizeof(REAL)), may_alias)
 #define VEC NAME(vec)
 #define LOOSE NAME(loose)
 #define QUAD NAME(quad)
+#if defined(__AVX512F__)
+#define KEEP(v) __asm__("" : "+v"(v)) // one load for three products: compilers fold it into each of them
+#elif defined(__x86_64__)
+#define KEEP(v) __asm__("" : "+x"(v))
+#else
+#define KEEP(v) (void)(v)
+#endif
 #define ALWAYS static inline __attribute__((always_inline))
 
 /// Rows of x from three columns: (a_i, b_i, c_i, 0).
@@ -52,7 +59,8 @@ ALWAYS void NAME(multiply_rows)(const REAL* l, int32_t width, int32_t stride, co
         const REAL y0 = y[0], y1 = y[1], y2 = y[2];
         for (int v = 0; v < vectors; ++v)
         {
-            const VEC e = *(const VEC*)(l + v * LANES);
+            VEC e = *(const VEC*)(l + v * LANES);
+            KEEP(e);
             s0[v] += e * y0;
             s1[v] += e * y1;
             s2[v] += e * y2;
@@ -88,7 +96,8 @@ ALWAYS void NAME(accumulate_rows)(const REAL* l, int32_t width, int32_t stride, 
         }
         for (int v = 0; v < vectors; ++v)
         {
-            const VEC e = *(const VEC*)(l + v * LANES);
+            VEC e = *(const VEC*)(l + v * LANES);
+            KEEP(e);
             s0 += e * u0[v];
             s1 += e * u1[v];
             s2 += e * u2[v];
@@ -130,53 +139,80 @@ static void NAME(reduce)(const REAL* part, int32_t width, REAL* sum)
 
 #define TILE_VECTORS (FLX__TILE / LANES > 4 ? 4 : FLX__TILE / LANES)
 #define TILE_STEP (TILE_VECTORS * LANES)
-#define BLOCK_STEP (4 * LANES > FLX__BLOCK ? FLX__BLOCK : 4 * LANES)
+#define PASS (4 * LANES) // rows held in registers at a time
+
+/// x[0 .. count) = 16 rows of a triangle, l [width][16], times y.
+ALWAYS void NAME(triangle_rows)(const REAL* l, int32_t width, int32_t count, const REAL* y, REAL* x)
+{
+    REAL u[3 * FLX__TILE] __attribute__((aligned(64)));
+    for (int32_t part = 0; part < FLX__TILE; part += TILE_STEP) // more than one step only for short vectors
+        NAME(multiply_rows)(l + part, width, FLX__TILE, TILE_VECTORS, y, u + 3 * part);
+    for (int32_t i = 0; i < count; ++i)
+    {
+        const REAL* from = u + i / TILE_STEP * (3 * TILE_STEP) + i % TILE_STEP;
+        x[4 * i]         = from[0];
+        x[4 * i + 1]     = from[TILE_STEP];
+        x[4 * i + 2]     = from[2 * TILE_STEP];
+    }
+}
 
 static void NAME(forward_diagonal)(const REAL* tiles, int32_t width, REAL* x)
 {
-    REAL u[3 * FLX__TILE] __attribute__((aligned(64)));
     for (int32_t t = (width - 1) / FLX__TILE; t >= 0; --t) // downwards: a tile reads only rows up to its own
     {
-        const REAL*   l       = tiles + flx__diagonal_tile(t);
-        const int32_t columns = flx__diagonal_columns(width, t);
-        const int32_t begin   = t * FLX__TILE;
-        const int32_t count   = width - begin < FLX__TILE ? width - begin : FLX__TILE;
-        for (int32_t part = 0; part < FLX__TILE; part += TILE_STEP) // more than one step only on narrow machines
-            NAME(multiply_rows)(l + part, columns, FLX__TILE, TILE_VECTORS, x, u + 3 * part);
-        for (int32_t i = 0; i < count; ++i)
-        {
-            const REAL* from           = u + i / TILE_STEP * (3 * TILE_STEP) + i % TILE_STEP;
-            x[4 * (int64_t)(begin + i)] = from[0];
-            x[4 * (int64_t)(begin + i) + 1] = from[TILE_STEP];
-            x[4 * (int64_t)(begin + i) + 2] = from[2 * TILE_STEP];
-        }
+        const int32_t begin = t * FLX__TILE;
+        const int32_t count = width - begin < FLX__TILE ? width - begin : FLX__TILE;
+        NAME(triangle_rows)(tiles + flx__diagonal_tile(t), flx__diagonal_columns(width, t), count, x,
+                            x + 4 * (int64_t)begin);
     }
+}
+
+static void NAME(backward_diagonal)(const REAL* tiles, int32_t width, const REAL* sum, REAL* x)
+{
+    for (int32_t k = 0; k < width; ++k) *(QUAD*)(x + 4 * (int64_t)k) -= *(const QUAD*)(sum + 4 * (int64_t)k);
+    for (int32_t begin = 0; begin < width; begin += FLX__TILE) // upwards: a tile reads only rows from its own on
+    {
+        const int32_t count = width - begin < FLX__TILE ? width - begin : FLX__TILE;
+        NAME(triangle_rows)(tiles, width - begin, count, x + 4 * (int64_t)begin, x + 4 * (int64_t)begin);
+        tiles += (int64_t)(width - begin) * FLX__TILE;
+    }
+}
+
+/// One pass of the forward kernel over `vectors` vectors of rows.
+ALWAYS void NAME(forward_pass)(const REAL* l, int32_t width, int32_t stride, const int vectors, const int32_t* slot,
+                               const REAL* y, REAL* x)
+{
+    REAL u[3 * PASS] __attribute__((aligned(64)));
+    NAME(multiply_rows)(l, width, stride, vectors, y, u);
+    for (int32_t r = 0; r < vectors * LANES; r += 4) NAME(subtract4)(u + r, vectors * LANES, slot + r, x);
 }
 
 static void NAME(forward_below)(const REAL* l, int32_t width, int32_t rows, int32_t begin, int32_t end,
                                 const int32_t* slot, const REAL* y, REAL* x)
 {
-    REAL          u[3 * BLOCK_STEP] __attribute__((aligned(64)));
-    const int32_t blocks = rows / FLX__BLOCK * FLX__BLOCK;
-    int32_t       i      = begin;
-    for (; i < end && i < blocks; i += FLX__BLOCK)
-        for (int32_t part = 0; part < FLX__BLOCK; part += BLOCK_STEP)
+    for (int32_t i = begin; i < end;)
+    {
+        const int32_t height = rows - i < FLX__BLOCK ? rows - i : FLX__BLOCK;
+        const REAL*   block  = l + (int64_t)i * width;
+        int32_t       part   = 0;
+        for (; part + PASS <= height; part += PASS)
+            NAME(forward_pass)(block + part, width, height, 4, slot + i + part, y, x);
+        switch ((height - part) / LANES)
         {
-            NAME(multiply_rows)(l + (int64_t)i * width + part, width, FLX__BLOCK, BLOCK_STEP / LANES, y, u);
-            for (int32_t r = 0; r < BLOCK_STEP; r += 4) NAME(subtract4)(u + r, BLOCK_STEP, slot + i + part + r, x);
+        case 1: NAME(forward_pass)(block + part, width, height, 1, slot + i + part, y, x); break;
+        case 2: NAME(forward_pass)(block + part, width, height, 2, slot + i + part, y, x); break;
+        case 3: NAME(forward_pass)(block + part, width, height, 3, slot + i + part, y, x); break;
+        default: break;
         }
-    for (; i < end; i += FLX__TILE)
-        for (int32_t part = 0; part < FLX__TILE; part += TILE_STEP)
-        {
-            NAME(multiply_rows)(l + (int64_t)i * width + part, width, FLX__TILE, TILE_VECTORS, y, u);
-            for (int32_t r = 0; r < TILE_STEP; r += 4) NAME(subtract4)(u + r, TILE_STEP, slot + i + part + r, x);
-        }
+        i += height;
+    }
 }
 
-ALWAYS void NAME(backward_step)(const REAL* l, int32_t width, int32_t stride, const int vectors, const int32_t* slot,
+/// One pass of the backward kernel; the first one starts the partial sums.
+ALWAYS void NAME(backward_pass)(const REAL* l, int32_t width, int32_t stride, const int vectors, const int32_t* slot,
                                 const REAL* x, bool first, REAL* part)
 {
-    REAL u[3 * BLOCK_STEP] __attribute__((aligned(64)));
+    REAL u[3 * PASS] __attribute__((aligned(64)));
     for (int32_t r = 0; r < vectors * LANES; r += 4)
         NAME(split4)(x + 4 * (int64_t)slot[r], x + 4 * (int64_t)slot[r + 1], x + 4 * (int64_t)slot[r + 2],
                      x + 4 * (int64_t)slot[r + 3], u + r, vectors * LANES);
@@ -189,53 +225,27 @@ ALWAYS void NAME(backward_step)(const REAL* l, int32_t width, int32_t stride, co
 static void NAME(backward_below)(const REAL* l, int32_t width, int32_t rows, int32_t begin, int32_t end,
                                  const int32_t* slot, const REAL* x, REAL* sum, REAL* scratch)
 {
-    const int32_t blocks = rows / FLX__BLOCK * FLX__BLOCK;
-    int32_t       i      = begin;
-    for (; i < end && i < blocks; i += FLX__BLOCK)
-        for (int32_t part = 0; part < FLX__BLOCK; part += BLOCK_STEP)
-            NAME(backward_step)(l + (int64_t)i * width + part, width, FLX__BLOCK, BLOCK_STEP / LANES, slot + i + part,
-                                x, i + part == begin, scratch);
-    for (; i < end; i += FLX__TILE)
-        for (int32_t part = 0; part < FLX__TILE; part += TILE_STEP)
-            NAME(backward_step)(l + (int64_t)i * width + part, width, FLX__TILE, TILE_VECTORS, slot + i + part, x,
-                                i + part == begin, scratch);
+    for (int32_t i = begin; i < end;)
+    {
+        const int32_t height = rows - i < FLX__BLOCK ? rows - i : FLX__BLOCK;
+        const REAL*   block  = l + (int64_t)i * width;
+        int32_t       part   = 0;
+        for (; part + PASS <= height; part += PASS)
+            NAME(backward_pass)(block + part, width, height, 4, slot + i + part, x, i + part == begin, scratch);
+        const bool first = i + part == begin;
+        switch ((height - part) / LANES)
+        {
+        case 1: NAME(backward_pass)(block + part, width, height, 1, slot + i + part, x, first, scratch); break;
+        case 2: NAME(backward_pass)(block + part, width, height, 2, slot + i + part, x, first, scratch); break;
+        case 3: NAME(backward_pass)(block + part, width, height, 3, slot + i + part, x, first, scratch); break;
+        default: break;
+        }
+        i += height;
+    }
     if (end > begin)
         NAME(reduce)(scratch, width, sum);
     else
         for (int32_t k = 0; k < 4 * width; ++k) sum[k] = 0;
-}
-
-static void NAME(backward_diagonal)(const REAL* tiles, int32_t width, const REAL* sum, REAL* x, REAL* scratch)
-{
-    REAL u[3 * FLX__TILE] __attribute__((aligned(64)));
-    REAL z[4 * FLX__TILE] __attribute__((aligned(64)));
-    for (int32_t t = (width - 1) / FLX__TILE; t >= 0; --t) // the last tile spans all columns: it starts the sums
-    {
-        const int32_t columns = flx__diagonal_columns(width, t);
-        const int32_t begin   = t * FLX__TILE;
-        for (int32_t i = 0; i < FLX__TILE; ++i)
-        {
-            const int64_t at = 4 * (int64_t)(begin + i);
-            QUAD          d  = { 0 };
-            if (begin + i < width) d = *(const QUAD*)(x + at) - *(const QUAD*)(sum + at);
-            *(QUAD*)(z + 4 * i) = d;
-        }
-        for (int32_t part = 0; part < FLX__TILE; part += TILE_STEP)
-        {
-            const bool  first = part == 0 && begin + FLX__TILE >= width;
-            const REAL* l     = tiles + flx__diagonal_tile(t) + part;
-            for (int32_t r = 0; r < TILE_STEP; r += 4)
-            {
-                const REAL* q = z + 4 * (part + r);
-                NAME(split4)(q, q + 4, q + 8, q + 12, u + r, TILE_STEP);
-            }
-            if (first)
-                NAME(accumulate_rows)(l, columns, FLX__TILE, TILE_VECTORS, u, true, scratch);
-            else
-                NAME(accumulate_rows)(l, columns, FLX__TILE, TILE_VECTORS, u, false, scratch);
-        }
-    }
-    NAME(reduce)(scratch, width, x);
 }
 
 /// `count` (at most 4) rows of a times three columns.
@@ -308,6 +318,7 @@ static void NAME(fill)(flx__substitute* table)
 #undef LOOSE
 #undef QUAD
 #undef ALWAYS
+#undef KEEP
 #undef TILE_VECTORS
 #undef TILE_STEP
-#undef BLOCK_STEP
+#undef PASS
