@@ -138,7 +138,8 @@ static flx_status find_shared_faces(flx_doctor* d)
     int64_t         overlap = 0;
     flx_tuple_table faces;
     flx__tuple_table_begin(&faces, d->ctx, 3);
-    for (int pass = 0; pass < 2; ++pass)
+    bool suspect = false; // of a clean mesh every face has one tet, or two that see it in opposite directions
+    for (int pass = 0; pass == 0 || (pass == 1 && suspect); ++pass)
         for (int32_t i = 0; i < d->mesh->tet_count; ++i)
         {
             bool shared = false;
@@ -153,6 +154,7 @@ static flx_status find_shared_faces(flx_doctor* d)
                 {
                     FLX_TRY(flx__tuple_add(&faces, c, 0, &value));
                     if (*value % 4 < 3) *value += 1 + 4 * even;
+                    suspect |= *value % 4 > 1 && *value != 2 + 4;
                 }
                 else
                 {
