@@ -4,9 +4,6 @@
 #include "sparse/blas.h"
 
 #include <string.h>
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
 
 int32_t flx__piece_count(int32_t width) { return (width + FLX__PIECE - 1) / FLX__PIECE; }
 
@@ -15,19 +12,6 @@ int32_t flx__piece_column(int32_t width, int32_t k)
     const int32_t count = flx__piece_count(width);
     const int32_t step  = (int32_t)flx__padded((width + count - 1) / count);
     return k * step < width ? k * step : width;
-}
-
-void flx__advise_huge(void* memory, int64_t bytes)
-{
-#if defined(__linux__) && defined(MADV_HUGEPAGE)
-    const uintptr_t page  = 4096;
-    const uintptr_t begin = ((uintptr_t)memory + page - 1) & ~(page - 1);
-    const uintptr_t end   = ((uintptr_t)memory + (uintptr_t)bytes) & ~(page - 1);
-    if (end > begin && end - begin >= (4u << 20)) (void)madvise((void*)begin, end - begin, MADV_HUGEPAGE);
-#else
-    (void)memory;
-    (void)bytes;
-#endif
 }
 
 flx_status flx__panels_create(flx_context* ctx, const flx__symbolic* sym, bool single, bool twice, flx__panels* out)
@@ -63,16 +47,8 @@ flx_status flx__panels_create(flx_context* ctx, const flx__symbolic* sym, bool s
         for (int32_t begin = 0; begin < p->width; begin += FLX__TILE)
             out->length += (int64_t)(p->width - begin) * FLX__TILE;
     }
-    if (single)
-    {
-        FLX_NEW(ctx, out->single, out->length);
-        flx__advise_huge(out->single, out->length * (int64_t)sizeof *out->single);
-    }
-    if (twice)
-    {
-        FLX_NEW(ctx, out->twice, out->length);
-        flx__advise_huge(out->twice, out->length * (int64_t)sizeof *out->twice);
-    }
+    if (single) FLX_NEW(ctx, out->single, out->length);
+    if (twice) FLX_NEW(ctx, out->twice, out->length);
 
 done:
     if (status != FLX_OK) flx__panels_release(ctx, out);

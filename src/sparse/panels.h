@@ -63,7 +63,4 @@ static inline int32_t flx__diagonal_columns(int32_t width, int32_t t)
     return width < FLX__TILE * (t + 1) ? width : FLX__TILE * (t + 1);
 }
 
-/// Ask the system for large pages: a substitution streams through the panels and would miss the page table often.
-void flx__advise_huge(void* memory, int64_t bytes);
-
 #endif

@@ -248,18 +248,26 @@ static void NAME(backward_below)(const REAL* l, int32_t width, int32_t rows, int
         for (int32_t k = 0; k < 4 * width; ++k) sum[k] = 0;
 }
 
-/// `count` (at most 4) rows of a times three columns.
+/// As many rows of the product at a time as there are registers for their sums.
+#if defined(__AVX512F__)
+#define PRODUCT_ROWS 8
+#else
+#define PRODUCT_ROWS 4
+#endif
+
+/// `count` rows of a times three columns.
 ALWAYS void NAME(multiply3_rows)(int32_t n, const REAL* a, int64_t ld, const int count, const REAL* x0, const REAL* x1,
-                                 const REAL* x2, REAL sum[4][3])
+                                 const REAL* x2, REAL sum[][3])
 {
-    VEC     s0[4] = { { 0 } }, s1[4] = { { 0 } }, s2[4] = { { 0 } };
-    int32_t j     = 0;
+    VEC     s0[PRODUCT_ROWS] = { { 0 } }, s1[PRODUCT_ROWS] = { { 0 } }, s2[PRODUCT_ROWS] = { { 0 } };
+    int32_t j = 0;
     for (; j + LANES <= n; j += LANES)
     {
         const VEC v0 = *(const LOOSE*)(x0 + j), v1 = *(const LOOSE*)(x1 + j), v2 = *(const LOOSE*)(x2 + j);
         for (int r = 0; r < count; ++r)
         {
-            const VEC e = *(const LOOSE*)(a + r * ld + j);
+            VEC e = *(const LOOSE*)(a + r * ld + j);
+            KEEP(e);
             s0[r] += e * v0;
             s1[r] += e * v1;
             s2[r] += e * v2;
@@ -286,18 +294,17 @@ ALWAYS void NAME(multiply3_rows)(int32_t n, const REAL* a, int64_t ld, const int
 static void NAME(multiply3)(int32_t n, const REAL* a, int64_t ld, int64_t begin, int64_t end, REAL* const x[3],
                             REAL* const y[3])
 {
-    REAL    sum[4][3];
-    int64_t i = begin;
-    for (; i < end; i += 4)
+    REAL sum[PRODUCT_ROWS][3];
+    for (int64_t i = begin; i < end;)
     {
-        const int count = end - i < 4 ? (int)(end - i) : 4;
-        if (count == 4)
-            NAME(multiply3_rows)(n, a + i * ld, ld, 4, x[0], x[1], x[2], sum);
+        const int count = end - i < PRODUCT_ROWS ? 1 : PRODUCT_ROWS;
+        if (count == 1)
+            NAME(multiply3_rows)(n, a + i * ld, ld, 1, x[0], x[1], x[2], sum);
         else
-            for (int r = 0; r < count; ++r)
-                NAME(multiply3_rows)(n, a + (i + r) * ld, ld, 1, x[0], x[1], x[2], sum + r);
+            NAME(multiply3_rows)(n, a + i * ld, ld, PRODUCT_ROWS, x[0], x[1], x[2], sum);
         for (int r = 0; r < count; ++r)
             for (int c = 0; c < 3; ++c) y[c][i + r] = sum[r][c];
+        i += count;
     }
 }
 
@@ -322,3 +329,4 @@ static void NAME(fill)(flx__substitute* table)
 #undef TILE_VECTORS
 #undef TILE_STEP
 #undef PASS
+#undef PRODUCT_ROWS
