@@ -77,8 +77,8 @@ static int side_sign(const int64_t a[3], const int64_t b[3], const int64_t p[3],
 
 // --- one triangle against one lattice tet ---------------------------------------------------------------------------
 
-static const int8_t face_edge[4][3] = {{3, 5, 4}, {1, 5, 2}, {0, 4, 2}, {0, 3, 1}}; // opposite corner f
-static const int8_t face_turn[4][3] = {{1, 1, -1}, {1, 1, -1}, {1, 1, -1}, {1, 1, -1}};
+// The lattice edges around the face opposite corner f, in order; the third is walked from its second end.
+static const int8_t face_edge[4][3] = {{3, 5, 4}, {1, 5, 2}, {0, 4, 2}, {0, 3, 1}};
 
 typedef struct cheap_signs
 {
@@ -123,8 +123,7 @@ static uint32_t meeting(const prepared* t, const lattice_tet_shape* s, const che
         for (int i = 0; i < 3; ++i)
         {
             if (q->face[i][f] == q->face[(i + 1) % 3][f]) continue;
-            const int turn = side[i][e[0]] * face_turn[f][0];
-            if (turn == side[i][e[1]] * face_turn[f][1] && turn == side[i][e[2]] * face_turn[f][2])
+            if (side[i][e[0]] == side[i][e[1]] && side[i][e[0]] == -side[i][e[2]])
                 bits |= FLX_MEET_FACE(f) | FLX_MEET_SIDE(i);
         }
         if (bits & (FLX_MEET_EDGE(e[0]) | FLX_MEET_EDGE(e[1]) | FLX_MEET_EDGE(e[2]))) bits |= FLX_MEET_FACE(f);

@@ -523,6 +523,92 @@ static void a_comb_of_fingers_opens_finger_by_finger(void** state)
     flx_context_destroy(ctx);
 }
 
+// --- random bodies --------------------------------------------------------------------------------------------------
+
+#define SIDE 5
+
+static bool filled(const char* full, int i, int j, int k)
+{
+    const bool in = i >= 0 && j >= 0 && k >= 0 && i < SIDE && j < SIDE && k < SIDE;
+    return in && full[i + SIDE * (j + SIDE * k)] == '#';
+}
+
+// The eight blocks around each grid point: both the filled and the empty ones hang together by faces, so the boundary
+// is a manifold and parts are apart for good or joined for good.
+static bool is_manifold(const char* full)
+{
+    for (int p = 0; p < (SIDE + 1) * (SIDE + 1) * (SIDE + 1); ++p)
+    {
+        const int i = p % (SIDE + 1), j = p / (SIDE + 1) % (SIDE + 1), k = p / (SIDE + 1) / (SIDE + 1);
+        int       mask = 0;
+        for (int b = 0; b < 8; ++b) mask |= filled(full, i - (b & 1), j - (b >> 1 & 1), k - (b >> 2)) << b;
+        for (int kind = 0; kind < 2; ++kind)
+        {
+            const int set  = kind ? mask : ~mask & 255;
+            int       seen = set & -set;
+            for (int round = 0; round < 8; ++round)
+                for (int b = 0; b < 8; ++b)
+                    if (seen >> b & 1) seen |= set & (1 << (b ^ 1) | 1 << (b ^ 2) | 1 << (b ^ 4));
+            if (seen != set) return false;
+        }
+    }
+    return true;
+}
+
+static int part_count(const char* full)
+{
+    int32_t parent[SIDE * SIDE * SIDE], count = 0;
+    for (int b = 0; b < SIDE * SIDE * SIDE; ++b) parent[b] = b;
+    for (int b = 0; b < SIDE * SIDE * SIDE; ++b)
+    {
+        const int at[3] = {b % SIDE, b / SIDE % SIDE, b / SIDE / SIDE}, stride[3] = {1, SIDE, SIDE * SIDE};
+        for (int k = 0; k < 3; ++k)
+            if (at[k] + 1 < SIDE && full[b] == '#' && full[b + stride[k]] == '#')
+                parent[root(parent, b)] = root(parent, b + stride[k]);
+    }
+    for (int b = 0; b < SIDE * SIDE * SIDE; ++b) count += full[b] == '#' && parent[b] == b;
+    return count;
+}
+
+static void random_bodies_fall_into_as_many_components_as_they_have_parts(void** state)
+{
+    (void)state;
+    flx_context* ctx  = test_context(2);
+    uint64_t     seed = 2024;
+    for (int body = 0; body < 40; ++body)
+    {
+        char         full[SIDE * SIDE * SIDE];
+        const double density = 0.25 + 0.5 * test_random(&seed);
+        memset(full, '.', sizeof full);
+        full[0] = '#';
+        for (int i = 0; i < 400; ++i)
+        {
+            char*      block = &full[1 + (int)(test_random(&seed) * (SIDE * SIDE * SIDE - 1))];
+            const char old   = *block;
+            *block           = test_random(&seed) < density ? '#' : '.';
+            if (*block != old && !is_manifold(full)) *block = old;
+        }
+        double p[3][SIDE + 1]; // walls and gaps from a tenth of a cell to several cells
+        for (int k = 0; k < 3; ++k)
+        {
+            p[k][0] = 0.0;
+            for (int i = 0; i < SIDE; ++i)
+            {
+                const double r = test_random(&seed);
+                p[k][i + 1]    = p[k][i] + (test_random(&seed) < 0.5 ? 0.05 + 0.2 * r : 0.3 + 0.7 * r);
+            }
+        }
+        surface s = blocks(SIDE, p[0], SIDE, p[1], SIDE, p[2], full);
+        if (body % 4) turn(&s);
+        flx_lattice* l = lattice_with_cell(ctx, &s, 0.15 + 0.6 * test_random(&seed));
+        assert_int_equal(components(l), part_count(full));
+        check_lattice(&s, l);
+        flx__lattice_destroy(ctx, l);
+        surface_free(&s);
+    }
+    flx_context_destroy(ctx);
+}
+
 static void embedding_picks_the_copy_on_the_right_side_of_a_gap(void** state)
 {
     (void)state;
@@ -836,6 +922,7 @@ int main(void)
         cmocka_unit_test(a_hairpin_is_joined_at_the_bend_only),
         cmocka_unit_test(tunnels_rods_and_voids_thinner_than_a_cell_join_what_they_are_part_of),
         cmocka_unit_test(a_comb_of_fingers_opens_finger_by_finger),
+        cmocka_unit_test(random_bodies_fall_into_as_many_components_as_they_have_parts),
         cmocka_unit_test(embedding_picks_the_copy_on_the_right_side_of_a_gap),
         cmocka_unit_test(points_outside_go_to_the_nearest_tet_as_a_full_search_finds_it),
         cmocka_unit_test(the_wanted_number_of_tets_is_met_within_two_percent),
