@@ -7,7 +7,7 @@
 #include "contact/solid.h"
 #include "mesh/embedding.h"
 
-#define FLX_CONTACT_CORNERS 8
+#define FLX_CONTACT_CORNERS 16 // own tet 4, a partner triangle's corners up to 12
 
 /// One contact: a proxy against an obstacle's surface point or against a partner point of the same body.
 ///   p - y = sum_i weight[i] x[vertex[i]] - target,    gap = normal . (p - y)   (negative: penetrating)

@@ -45,12 +45,10 @@ static bool touch(const obstacle_args* a, int32_t i, flx_contact* c)
     c->partner  = -1;
     c->gap      = gap;
     for (int k = 0; k < 3; ++k) c->target[k] = p[k] - gap * c->normal[k];
-    for (int v = 0; v < 4; ++v)
+    for (int v = 0; v < FLX_CONTACT_CORNERS; ++v)
     {
-        c->vertex[v]     = proxy->vertex[v];
-        c->weight[v]     = proxy->weight[v];
-        c->vertex[4 + v] = -1;
-        c->weight[4 + v] = 0.0;
+        c->vertex[v] = v < 4 ? proxy->vertex[v] : -1;
+        c->weight[v] = v < 4 ? proxy->weight[v] : 0.0;
     }
     return true;
 }

@@ -124,6 +124,7 @@ flx_status flx__self_contact_create(flx_context* ctx, const flx_self_contact_des
 {
     flx_status        status = FLX_OK;
     flx_self_contact* self   = NULL;
+    uint8_t*          near   = NULL;
 
     *out = NULL;
     FLX_TRY(check_sizes(ctx, desc));
@@ -137,6 +138,10 @@ flx_status flx__self_contact_create(flx_context* ctx, const flx_self_contact_des
     FLX_NEW_ZERO(ctx, self->outcome, desc->proxy_count);
     FLX_NEW(ctx, self->overlap, desc->proxy_count);
     FLX_TRY(link_neighbours(ctx, desc, self->neighbour));
+    FLX_NEW_ZERO(ctx, near, desc->tet_count);
+    for (int32_t i = 0; i < desc->search_count; ++i) near[desc->search[i]] = 1;
+    FLX_TRY(flx__skin_create(ctx, flx__triangle_bvh_count(desc->bvh), desc->surface_triangle, desc->surface, desc->tet, near,
+                             &self->skin));
     FLX_TRY(flx__deformed_bvh_create(ctx, desc->x_rest, desc->tet, desc->search_count, desc->search, &self->bvh));
 
     for (int32_t i = 0; i < desc->proxy_count; ++i)
@@ -150,6 +155,7 @@ flx_status flx__self_contact_create(flx_context* ctx, const flx_self_contact_des
     self = NULL;
 
 done:
+    flx__free(ctx, near);
     flx__self_contact_destroy(self);
     return status;
 }
@@ -158,6 +164,7 @@ void flx__self_contact_destroy(flx_self_contact* self)
 {
     if (!self) return;
     flx__deformed_bvh_destroy(self->bvh);
+    flx__skin_destroy(self->skin);
     flx__free(self->ctx, self->neighbour);
     flx__free(self->ctx, self->proxy_normal);
     flx__free(self->ctx, self->outcome);
@@ -306,6 +313,7 @@ int32_t flx__self_contact_find(flx_self_contact* self, const double* x, flx_cont
 {
     find_args args = {self, x, out};
     flx__deformed_bvh_refit(self->bvh, x);
+    flx__skin_update(self->skin, x);
     flx__parallel_for(self->ctx, self->desc.proxy_count, PROXY_GRAIN, find_range, &args);
 
     int32_t count = 0;

@@ -4,6 +4,7 @@
 
 #include "contact/contact.h"
 #include "contact/deformed_bvh.h"
+#include "contact/skin.h"
 #include "math/mat3.h"
 
 struct flx_self_contact
@@ -11,6 +12,7 @@ struct flx_self_contact
     flx_context*          ctx;
     flx_self_contact_desc desc;
     flx_deformed_bvh*     bvh;
+    flx_skin*             skin;         // surface over the search tets
     int32_t*              neighbour;    // [search_count][4] slot behind the face opposite each corner, -1 = none
     double*               proxy_normal; // [proxy_count][3] unit outward normal at rest
     uint8_t*              outcome;      // [proxy_count] of the last find

@@ -10,6 +10,9 @@
 //   F^-T g ~ m_1 (e_2 x e_3) + m_2 (e_3 x e_1) + m_3 (e_1 x e_2),   m = Dm^T g,
 // up to the sign of det F.
 //
+// From Y on, the partner slides to the point of the deformed skin nearest to p (skin.h), with the skin's smooth normal: gap
+// and normal are then continuous in the positions, which a tet's F^-T is not, and contacts come to rest.
+//
 // Based on [MZS*11] section 5. Differs: Y is the exact nearest point of the triangles (the field only decides on which
 // side X is), and the tet that holds Y is found by walking from X's tet through shared faces, so that cells which lie
 // at one place but belong to parts that can separate are never confused.
@@ -28,6 +31,8 @@
 #define GRADIENT_MIN 0.5    // below: the field's gradient at the surface is spoilt by another sheet nearby
 #define STRETCH_MIN 1e-3    // det F below which a tet's own normal is not trusted
 #define WEIGHT_MIN 1e-9     // smaller ones are dropped from rows
+#define SMOOTH_WITHIN 0.1   // of margin: nearer to the skin than this, its interpolated normal counts
+#define BESIDE 0.3          // cosine to the skin's normal below which a point is beside the skin
 #define EXTRAPOLATE_MAX 1.0 // how far outside its tet a partner point may lie, in barycentric weight
 
 static bool unit(double v[3])
@@ -160,12 +165,41 @@ static bool find_row(const flx_self_contact* self, int32_t slot, const flx_close
     return best->tet != NULL;
 }
 
+/// Add a partner corner, or to it when it is there already.
+static void add_corner(flx_contact* out, int32_t vertex, double weight)
+{
+    int at = 4;
+    while (at < FLX_CONTACT_CORNERS && out->vertex[at] >= 0 && out->vertex[at] != vertex) ++at;
+    if (out->vertex[at] < 0) out->weight[at] = 0;
+    out->vertex[at] = vertex;
+    out->weight[at] += weight;
+}
+
+/// The row of a point inside a skin triangle: its corners' embeddings. False as below.
+static bool write_skin_row(const flx_self_contact* self, const flx_skin_point* y, flx_contact* out)
+{
+    const flx_skin* skin = self->skin;
+    for (int i = 4; i < FLX_CONTACT_CORNERS; ++i) out->vertex[i] = -1, out->weight[i] = 0;
+    for (int k = 0; k < 3; ++k)
+    {
+        const int32_t       v      = skin->vertex[skin->triangle[3 * (int64_t)y->triangle + k]];
+        const flx_embedded* e      = &self->desc.surface[v];
+        const int32_t*      corner = self->desc.tet + 4 * (int64_t)e->tet;
+        for (int i = 0; i < 4; ++i)
+            if (y->weight[k] * e->weight[i] != 0) add_corner(out, corner[i], -y->weight[k] * e->weight[i]);
+    }
+    for (int i = 4; self->desc.prone && i < FLX_CONTACT_CORNERS; ++i)
+        if (out->vertex[i] >= 0 && fabs(out->weight[i]) > WEIGHT_MIN && !self->desc.prone[out->vertex[i]]) return false;
+    return true;
+}
+
 /// Partner corners of the contact, with negative weights that sum to -1. False when one of them may not be acted on.
 static bool write_row(const flx_self_contact* self, const partner_row* row, flx_contact* out)
 {
     const uint8_t* prone   = self->desc.prone;
     int            largest = 0;
     double         dropped = 0;
+    for (int i = 8; i < FLX_CONTACT_CORNERS; ++i) out->vertex[i] = -1, out->weight[i] = 0;
     for (int i = 1; i < 4; ++i)
         if (row->weight[i] > row->weight[largest]) largest = i;
     for (int i = 0; i < 4; ++i)
@@ -227,6 +261,50 @@ bool flx__partner_possible(const flx_self_contact* self, int32_t proxy, int32_t 
     return phi < 0 && -phi <= d->depth;
 }
 
+/// Normal and place of the partner point by the tet that holds it. A tet that is flat or turned inside out has no
+/// trustworthy F^-T: there the deformed triangle speaks for the skin.
+static bool tet_partner(const flx_self_contact* self, const double* x, const partner_row* row, int32_t triangle,
+                        const double N[3], double n[3], double y[3])
+{
+    double     stretch, t[3];
+    const bool carried = flx__carry_normal(self->desc.x_rest, x, row->tet, N, n, &stretch);
+    combine(x, row->tet, row->weight, y);
+    if (carried && stretch > STRETCH_MIN) return true;
+    if (!triangle_normal(self, x, triangle, t)) return carried;
+    for (int k = 0; k < 3; ++k) n[k] = t[k];
+    return true;
+}
+
+/// Contact direction at the nearest skin point: the way from it to p, which is exact on facets and turns continuously around
+/// edges; within `smooth` of the skin that way loses its meaning and the interpolated normal takes over. False when p lies
+/// beside the skin rather than over or under it.
+static bool skin_direction(const flx_skin_point* y, const double p[3], double smooth, double n[3])
+{
+    double apart[3];
+    flx__sub3(p, y->point, apart);
+    const double length = flx__norm3(apart), over = flx__dot3(apart, y->normal);
+    const double share = length < smooth ? length / smooth : length > 0 ? 1 : 0;
+    if (share == 1 && !(fabs(over) > BESIDE * length)) return false;
+    for (int k = 0; k < 3; ++k)
+        n[k] = (1 - share) * y->normal[k] + (length > 0 ? share * (over < 0 ? -1 : 1) * apart[k] / length : 0);
+    return unit(n);
+}
+
+/// How far a skin point lies from q in the rest pose.
+static double rest_distance(const flx_self_contact* self, const flx_skin_point* y, const double q[3])
+{
+    const flx_self_contact_desc* d = &self->desc;
+    double                       rest[3] = { 0 };
+    for (int k = 0; k < 3; ++k)
+    {
+        const flx_embedded* e = &d->surface[self->skin->vertex[self->skin->triangle[3 * (int64_t)y->triangle + k]]];
+        double              corner[3];
+        combine(d->x_rest, d->tet + 4 * (int64_t)e->tet, e->weight, corner);
+        for (int c = 0; c < 3; ++c) rest[c] += y->weight[k] * corner[c];
+    }
+    return flx__distance3(rest, q);
+}
+
 flx_partner_outcome flx__partner_contact(const flx_self_contact* self, const double* x, const flx_prober* prober,
                                          int32_t slot, const double X[3], flx_contact* out)
 {
@@ -242,20 +320,23 @@ flx_partner_outcome flx__partner_contact(const flx_self_contact* self, const dou
     if (!find_row(self, slot, &Y, &row)) return FLX_PARTNER_NONE;
     if (own_skin(self, prober->proxy, Y.point, N, row.tet)) return FLX_PARTNER_NONE;
 
-    // A tet that is flat or turned inside out has no trustworthy F^-T: there the deformed triangle speaks for the skin.
-    double n[3], stretch;
-    bool   carried = flx__carry_normal(d->x_rest, x, row.tet, N, n, &stretch);
-    if (!carried || !(stretch > STRETCH_MIN))
+    // Where the partner really is another piece of skin, slide to the point of the deformed skin that is nearest to the
+    // proxy: it does not depend on which tet or which probe led there. Where parts touch or overlap at rest the nearest
+    // skin would be the proxy's own, and the tet's row stands.
+    const int32_t  start = self->skin->of_surface[Y.triangle];
+    const bool     slide = start >= 0 && flx__distance3(Y.point, own->rest) >= d->exclude;
+    flx_skin_point near;
+    double         n[3], y[3], apart[3];
+    if (slide)
     {
-        double t[3];
-        if (triangle_normal(self, x, Y.triangle, t))
-            for (int k = 0; k < 3; ++k) n[k] = t[k];
-        else if (!carried)
-            return FLX_PARTNER_NONE;
+        flx__skin_nearest(self->skin, start, prober->p, &near);
+        if (rest_distance(self, &near, own->rest) < d->exclude) return FLX_PARTNER_NONE; // slid into the crease
+        for (int k = 0; k < 3; ++k) y[k] = near.point[k];
+        if (!skin_direction(&near, prober->p, SMOOTH_WITHIN * d->margin, n)) return FLX_PARTNER_NONE;
     }
+    else if (!tet_partner(self, x, &row, Y.triangle, N, n, y))
+        return FLX_PARTNER_NONE;
 
-    double y[3], apart[3];
-    combine(x, row.tet, row.weight, y);
     flx__sub3(prober->p, y, apart);
     const double distance = flx__dot3(n, apart);
     const double gap      = distance - d->offset;
@@ -276,5 +357,6 @@ flx_partner_outcome flx__partner_contact(const flx_self_contact* self, const dou
         out->vertex[i] = own->vertex[i];
         out->weight[i] = own->weight[i];
     }
-    return write_row(self, &row, out) ? FLX_PARTNER_FOUND : FLX_PARTNER_NOT_PRONE;
+    const bool prone = slide ? write_skin_row(self, &near, out) : write_row(self, &row, out);
+    return prone ? FLX_PARTNER_FOUND : FLX_PARTNER_NOT_PRONE;
 }

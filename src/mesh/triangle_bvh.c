@@ -520,3 +520,8 @@ bool flx__triangle_bvh_closest(const flx_triangle_bvh* bvh, const double p[3], d
     int32_t slot = -1;
     return flx__triangle_bvh_closest_near(bvh, p, max_distance, &slot, out);
 }
+
+int32_t flx__triangle_bvh_count(const flx_triangle_bvh* bvh)
+{
+    return bvh->triangle_count;
+}

@@ -18,6 +18,7 @@ typedef struct flx_closest
 flx_status flx__triangle_bvh_create(flx_context* ctx, int32_t vertex_count, const double* x, int32_t triangle_count,
                                     const int32_t* triangle, flx_triangle_bvh** out);
 void       flx__triangle_bvh_destroy(flx_triangle_bvh* bvh);
+int32_t    flx__triangle_bvh_count(const flx_triangle_bvh* bvh); // triangles it was made from
 /// False when nothing lies within max_distance. Ties go to the lower triangle index. Thread-safe, no heap.
 bool   flx__triangle_bvh_closest(const flx_triangle_bvh* bvh, const double p[3], double max_distance, flx_closest* out);
 /// Generalized winding number: 1 inside a closed outward surface, 0 outside. [Jacobson13], far field [Barill18].

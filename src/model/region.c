@@ -223,7 +223,7 @@ static flx_status build_group(flx_build* build, int32_t index, int64_t* capacity
                               .proxy_first = m->proxy_count,
                               .margin      = d->margin > 0 ? d->margin : 0.5 * b->cell,
                               .offset      = d->offset,
-                              .exclude     = 3 * b->cell,
+                              .exclude     = 0.5 * b->cell,
                               .depth       = 5 * b->cell };
     m->group_count = index + 1;
     g->stiffness   = d->stiffness > 0 ? d->stiffness : 100 * 2 * b->mu * b->cell;

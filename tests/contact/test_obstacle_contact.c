@@ -143,7 +143,7 @@ static void agrees(const flx_shape* shape, distance_fn distance, double margin, 
             double sum = 0, apart[3];
             for (int v = 0; v < 4; ++v) sum += k->weight[v];
             CHECK_NEAR(sum, 1, 1e-12);
-            for (int v = 4; v < 8; ++v) assert_true(k->vertex[v] == -1 && k->weight[v] == 0);
+            for (int v = 4; v < FLX_CONTACT_CORNERS; ++v) assert_true(k->vertex[v] == -1 && k->weight[v] == 0);
             flx__sub3(p, k->target, apart);
             CHECK_NEAR(flx__dot3(apart, k->normal), k->gap, 1e-12);
             CHECK_NEAR(flx__norm3(k->normal), 1, 1e-12);

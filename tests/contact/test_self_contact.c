@@ -67,7 +67,7 @@ static void a_folded_bar_finds_the_mirrored_partner(const block_desc* desc, doub
                    1e-3 * CELL); // arms are rigid: only the field's gradient errs
         assert_true(flx__dot3(c->normal, n) > 0.9999);
 
-        row_point(c, body.x_rest, 4, 8, y); // minus the partner's rest point
+        row_point(c, body.x_rest, 4, FLX_CONTACT_CORNERS, y); // minus the partner's rest point
         CHECK_NEAR(-y[0], -body.proxy[p].rest[0], 1e-3 * CELL);
         CHECK_NEAR(-y[1], body.proxy[p].rest[1], 1e-3 * CELL);
         CHECK_NEAR(-y[2], TOP, 1e-6 * CELL); // on the surface
@@ -308,7 +308,7 @@ static void partners_under_coarse_triangles_are_held_by_the_tet_that_contains_th
         const flx_contact* c = contact_of(&body, count, p);
         assert_non_null(c);
         CHECK_NEAR(c->gap, -0.3 * CELL, 1e-3 * CELL);
-        for (int k = 4; k < 8; ++k) assert_true(c->weight[k] <= 1e-9 && c->weight[k] >= -1 - 1e-9); // inside its tet
+        for (int k = 4; k < FLX_CONTACT_CORNERS; ++k) assert_true(c->weight[k] <= 1e-9 && c->weight[k] >= -1 - 1e-9); // inside its tet
         ++checked;
     }
     assert_true(checked > 50);
@@ -354,7 +354,7 @@ static void rows_on_vertices_that_are_not_prone_are_skipped_and_counted(void** s
     assert_true(some > 0 && some < all);
     assert_int_equal(flx__self_contact_skipped(body.self), all - some);
     for (int32_t i = 0; i < some; ++i)
-        for (int k = 4; k < 8; ++k) assert_true(body.contact[i].vertex[k] < 0 || prone[body.contact[i].vertex[k]]);
+        for (int k = 4; k < FLX_CONTACT_CORNERS; ++k) assert_true(body.contact[i].vertex[k] < 0 || prone[body.contact[i].vertex[k]]);
     free(prone);
     block_body_close(&body);
     flx_context_destroy(ctx);
@@ -455,7 +455,7 @@ static void positions_that_are_not_numbers_give_no_contacts(void** state)
         {
             assert_true(isfinite(body.contact[i].gap));
             CHECK_NEAR(flx__norm3(body.contact[i].normal), 1, 1e-12);
-            for (int k = 0; k < 8; ++k) assert_true(isfinite(body.contact[i].weight[k]));
+            for (int k = 0; k < FLX_CONTACT_CORNERS; ++k) assert_true(isfinite(body.contact[i].weight[k]));
         }
     }
     block_body_close(&body);
