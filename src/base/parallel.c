@@ -1,6 +1,8 @@
 // Workers and flx__parallel_for, the only threading primitive.
 //
 // Chunks are handed out by an atomic counter; which worker gets which chunk is free, what a chunk computes is not.
+// A loop has a gate: workers that see it open join, and the caller closes it when no chunk is left and waits for those
+// that joined only. A worker that sleeps, or that a busy machine does not run, holds nobody up.
 // Workers spin briefly before they sleep: a step has dozens of short loops.
 #include "base/context.h"
 
@@ -8,19 +10,24 @@
 #include <stdatomic.h>
 #include <string.h>
 
+// The gate: workers inside, one bit for open, and the number of the loop.
+#define GATE_INSIDE UINT64_C(0xffff)
+#define GATE_OPEN (UINT64_C(1) << 16)
+#define GATE_LOOP (UINT64_C(1) << 17)
+
 struct flx_workers
 {
-    int32_t        thread_count; // without the caller
-    pthread_t      thread[255];
+    int32_t         thread_count; // without the caller
+    pthread_t       thread[255];
     pthread_mutex_t lock;
-    pthread_cond_t wake;
-    pthread_cond_t idle;
+    pthread_cond_t  wake;
+    pthread_cond_t  idle;
 
-    _Atomic uint64_t generation; // one more for each loop
-    _Atomic int64_t  next;       // next chunk of the current loop
-    _Atomic int32_t  busy;       // threads that have not finished the current loop
-    bool             stop;
+    _Atomic uint64_t gate;
+    _Atomic int64_t  next; // next chunk of the current loop
+    _Atomic bool     stop;
 
+    // written by the caller while the gate is closed, read by workers inside
     int64_t      count;
     int64_t      grain;
     int64_t      chunk_count;
@@ -55,11 +62,52 @@ static inline void relax(void)
 
 #define SPINS 2000
 
+static bool is_new_loop(uint64_t gate, uint64_t last) { return (gate & GATE_OPEN) && gate / GATE_LOOP != last; }
+
+/// Until a loop opens that this worker has not joined; false when the workers are to stop.
+static bool wait_for_loop(flx_workers* w, uint64_t last)
+{
+    for (int i = 0; i < SPINS; ++i)
+    {
+        if (atomic_load_explicit(&w->stop, memory_order_acquire)) return false;
+        if (is_new_loop(atomic_load_explicit(&w->gate, memory_order_acquire), last)) return true;
+        relax();
+    }
+    pthread_mutex_lock(&w->lock);
+    while (!atomic_load(&w->stop) && !is_new_loop(atomic_load(&w->gate), last)) pthread_cond_wait(&w->wake, &w->lock);
+    pthread_mutex_unlock(&w->lock);
+    return !atomic_load(&w->stop);
+}
+
+/// Join the open loop; false when it closed meanwhile.
+static bool enter(flx_workers* w, uint64_t* last)
+{
+    uint64_t gate = atomic_load_explicit(&w->gate, memory_order_acquire);
+    while (is_new_loop(gate, *last))
+    {
+        if (!atomic_compare_exchange_weak_explicit(&w->gate, &gate, gate + 1, memory_order_acq_rel,
+                                                   memory_order_acquire))
+            continue;
+        *last = gate / GATE_LOOP;
+        return true;
+    }
+    return false;
+}
+
+static void leave(flx_workers* w)
+{
+    const uint64_t before = atomic_fetch_sub_explicit(&w->gate, 1, memory_order_acq_rel);
+    if ((before & GATE_OPEN) || (before & GATE_INSIDE) != 1) return;
+    pthread_mutex_lock(&w->lock); // the caller may sleep until the last one is out
+    pthread_cond_broadcast(&w->idle);
+    pthread_mutex_unlock(&w->lock);
+}
+
 static void* worker_main(void* argument)
 {
     worker_start start = *(worker_start*)argument;
     flx_workers* w     = start.workers;
-    uint64_t     seen  = 0;
+    uint64_t     last  = 0; // loop joined last
 
     // argument lives on the creator's stack: tell it that it has been read
     pthread_mutex_lock(&w->lock);
@@ -67,27 +115,13 @@ static void* worker_main(void* argument)
     pthread_cond_broadcast(&w->idle);
     pthread_mutex_unlock(&w->lock);
 
-    for (;;)
+    while (wait_for_loop(w, last))
     {
-        for (int i = 0; i < SPINS && atomic_load_explicit(&w->generation, memory_order_acquire) == seen; ++i) relax();
-        if (atomic_load_explicit(&w->generation, memory_order_acquire) == seen)
-        {
-            pthread_mutex_lock(&w->lock);
-            while (atomic_load(&w->generation) == seen) pthread_cond_wait(&w->wake, &w->lock);
-            pthread_mutex_unlock(&w->lock);
-        }
-        seen = atomic_load_explicit(&w->generation, memory_order_acquire);
-        if (w->stop) return NULL;
-
+        if (!enter(w, &last)) continue;
         run_chunks(w, start.index);
-
-        if (atomic_fetch_sub_explicit(&w->busy, 1, memory_order_acq_rel) == 1)
-        {
-            pthread_mutex_lock(&w->lock);
-            pthread_cond_broadcast(&w->idle);
-            pthread_mutex_unlock(&w->lock);
-        }
+        leave(w);
     }
+    return NULL;
 }
 
 bool flx__workers_start(flx_context* ctx)
@@ -113,11 +147,27 @@ bool flx__workers_start(flx_context* ctx)
     return true;
 }
 
-static void publish(flx_workers* w)
+static void open_gate(flx_workers* w)
 {
     pthread_mutex_lock(&w->lock);
-    atomic_fetch_add_explicit(&w->generation, 1, memory_order_release);
+    const uint64_t loop = atomic_load_explicit(&w->gate, memory_order_relaxed) / GATE_LOOP + 1;
+    atomic_store_explicit(&w->gate, loop * GATE_LOOP | GATE_OPEN, memory_order_release);
     pthread_cond_broadcast(&w->wake);
+    pthread_mutex_unlock(&w->lock);
+}
+
+/// Nobody enters any more; wait for those inside.
+static void close_gate(flx_workers* w)
+{
+    uint64_t gate = atomic_fetch_and_explicit(&w->gate, ~GATE_OPEN, memory_order_acq_rel);
+    for (int i = 0; i < SPINS && (gate & GATE_INSIDE); ++i)
+    {
+        relax();
+        gate = atomic_load_explicit(&w->gate, memory_order_acquire);
+    }
+    if (!(gate & GATE_INSIDE)) return;
+    pthread_mutex_lock(&w->lock);
+    while (atomic_load(&w->gate) & GATE_INSIDE) pthread_cond_wait(&w->idle, &w->lock);
     pthread_mutex_unlock(&w->lock);
 }
 
@@ -125,8 +175,10 @@ void flx__workers_stop(flx_context* ctx)
 {
     flx_workers* w = ctx->workers;
     if (!w) return;
-    w->stop = true;
-    publish(w);
+    pthread_mutex_lock(&w->lock);
+    atomic_store(&w->stop, true);
+    pthread_cond_broadcast(&w->wake);
+    pthread_mutex_unlock(&w->lock);
     for (int32_t i = 0; i < w->thread_count; ++i) pthread_join(w->thread[i], NULL);
     pthread_mutex_destroy(&w->lock);
     pthread_cond_destroy(&w->wake);
@@ -153,16 +205,7 @@ void flx__parallel_for(flx_context* ctx, int64_t count, int64_t grain, flx_range
     w->body        = body;
     w->user        = user;
     atomic_store_explicit(&w->next, 0, memory_order_relaxed);
-    atomic_store_explicit(&w->busy, w->thread_count, memory_order_relaxed);
-    publish(w);
-
+    open_gate(w);
     run_chunks(w, 0);
-
-    for (int i = 0; i < SPINS && atomic_load_explicit(&w->busy, memory_order_acquire) > 0; ++i) relax();
-    if (atomic_load_explicit(&w->busy, memory_order_acquire) > 0)
-    {
-        pthread_mutex_lock(&w->lock);
-        while (atomic_load(&w->busy) > 0) pthread_cond_wait(&w->idle, &w->lock);
-        pthread_mutex_unlock(&w->lock);
-    }
+    close_gate(w);
 }
