@@ -59,6 +59,46 @@ static inline void fixture_box(const fixture* f, const char* name, const int n[3
     fclose(out);
 }
 
+/// Box of n[0] n[1] n[2] bricks with edges h, each cut into 12 tets around its middle; faces are cut between their corners
+/// with i + j + k even, so the mesh is mirror symmetric along axes with an even number. Bends more easily than fixture_box().
+static inline void fixture_bricks(const fixture* f, const char* name, const int n[3], const double lo[3], const double h[3])
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", f->folder, name);
+    FILE* out = fopen(path, "w");
+    if (!out) fail_msg("cannot write %s", path);
+    const int corners = (n[0] + 1) * (n[1] + 1) * (n[2] + 1), bricks = n[0] * n[1] * n[2];
+    fprintf(out, "MeshVersionFormatted 2\nDimension 3\nVertices\n%d\n", corners + bricks);
+    for (int middle = 0; middle < 2; ++middle)
+        for (int k = 0; k <= n[2] - middle; ++k)
+            for (int j = 0; j <= n[1] - middle; ++j)
+                for (int i = 0; i <= n[0] - middle; ++i)
+                    fprintf(out, "%.17g %.17g %.17g 0\n", lo[0] + h[0] * (i + 0.5 * middle), lo[1] + h[1] * (j + 0.5 * middle),
+                            lo[2] + h[2] * (k + 0.5 * middle));
+    fprintf(out, "Tetrahedra\n%d\n", 12 * bricks);
+    for (int b = 0; b < bricks; ++b)
+        for (int side = 0; side < 6; ++side)
+        {
+            const int at[3] = { b % n[0], b / n[0] % n[1], b / n[0] / n[1] };
+            const int a = side / 2, u = (a + 1) % 3, v = (a + 2) % 3;
+            int       ring[4]; // counter-clockwise seen from outside, beginning at an even corner
+            int       odd = 0;
+            for (int c = 0; c < 4; ++c)
+            {
+                int p[3] = { at[0], at[1], at[2] };
+                p[a] += side % 2;
+                p[u] += side % 2 ? c == 1 || c == 2 : c >= 2;
+                p[v] += side % 2 ? c >= 2 : c == 1 || c == 2;
+                if (c == 0) odd = (p[0] + p[1] + p[2]) % 2;
+                ring[c] = 1 + p[0] + (n[0] + 1) * (p[1] + (n[1] + 1) * p[2]);
+            }
+            for (int t = 0; t < 2; ++t)
+                fprintf(out, "%d %d %d %d 1\n", ring[odd], ring[(odd + 2 + t) % 4], ring[(odd + 1 + t) % 4], 1 + corners + b);
+        }
+    fprintf(out, "End\n");
+    fclose(out);
+}
+
 static inline void fixture_close_parts(fixture* f)
 {
     flx_state_destroy(f->state);
