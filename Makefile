@@ -21,7 +21,7 @@ build: deps
 	@cmake --preset release -DFLEXOR_WERROR=$(WERROR)
 	@cmake --build --preset release -j $(JOBS)
 
-test: build
+test: build scenes/arm.obj
 	@ctest --preset release -j $(JOBS)
 
 check: check-documents

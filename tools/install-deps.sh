@@ -6,7 +6,7 @@ set -eu
 
 packages="build-essential cmake ninja-build pkg-config libopenblas-dev liblapacke-dev libmetis-dev libhdf5-dev
 libyaml-dev libpng-dev libcmocka-dev python3"
-[ "${1:-}" = "--ci" ] && packages="$packages clang libclang-rt-14-dev"
+[ "${1:-}" = "--ci" ] && packages="$packages clang libclang-rt-14-dev libsuitesparse-dev" # CHOLMOD is an oracle of one test
 
 if ! command -v dpkg-query >/dev/null 2>&1; then
     echo "install-deps: this is no Debian; these packages (or yours of the same meaning) are needed:" $packages >&2
