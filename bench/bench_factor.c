@@ -47,10 +47,10 @@ typedef struct reading
 
 static void read_range(void* user, int64_t begin, int64_t end, int32_t worker)
 {
-    reading*    r       = user;
+    reading*       r = user;
     typedef double vec __attribute__((vector_size(64)));
-    vec         s[4]    = { { 0 } };
-    const vec*  v       = (const vec*)r->data;
+    vec            s[4] = {{0}};
+    const vec*     v    = (const vec*)r->data;
     for (int64_t i = begin / 8; i + 4 <= end / 8; i += 4)
         for (int k = 0; k < 4; ++k) s[k] += v[i + k];
     for (int k = 0; k < 4; ++k)
@@ -61,7 +61,7 @@ static double read_bandwidth(flx_context* ctx)
 {
     const int64_t n    = 32 << 20; // 256 MB
     double*       data = flx__alloc_zero(ctx, n, sizeof *data);
-    reading       r    = { .data = data };
+    reading       r    = {.data = data};
     double        best = 0.0;
     for (int k = 0; k < 5; ++k)
     {
@@ -82,12 +82,12 @@ static void run_cholmod(const flx_csc* a, int32_t workers, float* const rhs[3])
     cholmod_common c;
     cholmod_l_start(&c);
     openblas_set_num_threads(workers);
-    c.supernodal        = CHOLMOD_SUPERNODAL;
-    c.nmethods          = 1;
+    c.supernodal         = CHOLMOD_SUPERNODAL;
+    c.nmethods           = 1;
     c.method[0].ordering = CHOLMOD_NATURAL; // our order, for the same fill
-    c.postorder         = 0;
-    const size_t    n = (size_t)a->n;
-    cholmod_sparse* m = cholmod_l_allocate_sparse(n, n, (size_t)a->first[n], 1, 1, -1, CHOLMOD_REAL, &c);
+    c.postorder          = 0;
+    const size_t    n    = (size_t)a->n;
+    cholmod_sparse* m    = cholmod_l_allocate_sparse(n, n, (size_t)a->first[n], 1, 1, -1, CHOLMOD_REAL, &c);
     memcpy(m->p, a->first, (n + 1) * sizeof(int64_t));
     for (int64_t p = 0; p < a->first[n]; ++p)
     {
@@ -135,7 +135,7 @@ typedef struct body
 static body make_body(flx_context* ctx)
 {
     int32_t(*at)[3];
-    body     out   = { 0 };
+    body     out   = {0};
     edges    e     = edges_lattice(24, 24, length, in_cylinder, &at);
     uint8_t* prone = calloc((size_t)e.n, 1);
     int32_t* order = malloc((size_t)e.n * sizeof *order);
@@ -183,12 +183,12 @@ static void run_substitutions(flx_factor* f, float* const b[3], double bandwidth
 
 static void run_dense(flx_context* ctx, int32_t n, const double* schur, double bandwidth)
 {
-    const int64_t nn    = (int64_t)n * n;
-    double*       a     = flx__alloc(ctx, nn, sizeof *a);
-    float*        s     = flx__alloc(ctx, nn, sizeof *s);
-    float*        xy    = flx__alloc_zero(ctx, 6 * (int64_t)n, sizeof *xy);
-    float* const  x[3]  = { xy, xy + n, xy + 2 * n };
-    float* const  y[3]  = { xy + 3 * n, xy + 4 * n, xy + 5 * n };
+    const int64_t nn   = (int64_t)n * n;
+    double*       a    = flx__alloc(ctx, nn, sizeof *a);
+    float*        s    = flx__alloc(ctx, nn, sizeof *s);
+    float*        xy   = flx__alloc_zero(ctx, 6 * (int64_t)n, sizeof *xy);
+    float* const  x[3] = {xy, xy + n, xy + 2 * n};
+    float* const  y[3] = {xy + 3 * n, xy + 4 * n, xy + 5 * n};
     double        ms[RUNS];
     for (int64_t i = 0; i < nn; ++i) s[i] = (float)(a[i] = schur[i]);
 
@@ -229,14 +229,14 @@ int main(int count, char** argument)
     if (count > 2) length = atoi(argument[2]);
     if (flx_context_create(&desc, &ctx) != FLX_OK) return 1;
 
-    body         arm       = make_body(ctx);
-    const double bandwidth = read_bandwidth(ctx);
-    const int32_t n        = arm.a.n;
+    body          arm       = make_body(ctx);
+    const double  bandwidth = read_bandwidth(ctx);
+    const int32_t n         = arm.a.n;
     printf("%d unknowns, %d of them prone, %d workers, %s, reading %.1f GB/s\n", n, n - arm.free_count,
            flx_context_worker_count(ctx), flx_context_isa(ctx), bandwidth);
 
     flx_factor*              f       = NULL;
-    const flx_factor_options options = { .single = true };
+    const flx_factor_options options = {.single = true};
     if (flx__factor_create(ctx, &arm.a, arm.free_count, &options, NULL, &f) != FLX_OK)
     {
         fprintf(stderr, "%s\n", flx_context_error(ctx));

@@ -62,7 +62,10 @@ static inline void relax(void)
 
 #define SPINS 2000
 
-static bool is_new_loop(uint64_t gate, uint64_t last) { return (gate & GATE_OPEN) && gate / GATE_LOOP != last; }
+static bool is_new_loop(uint64_t gate, uint64_t last)
+{
+    return (gate & GATE_OPEN) && gate / GATE_LOOP != last;
+}
 
 /// Until a loop opens that this worker has not joined; false when the workers are to stop.
 static bool wait_for_loop(flx_workers* w, uint64_t last)
@@ -137,7 +140,7 @@ bool flx__workers_start(flx_context* ctx)
 
     for (int32_t i = 1; i < ctx->worker_count; ++i)
     {
-        worker_start start = { w, i };
+        worker_start start = {w, i};
         if (pthread_create(&w->thread[w->thread_count], NULL, worker_main, &start) != 0) break; // fewer will do
         pthread_mutex_lock(&w->lock);
         while (start.workers) pthread_cond_wait(&w->idle, &w->lock);

@@ -1,10 +1,10 @@
 // Symbolic factorization: supernodes and their rows.
 //
-//   column j + 1 continues j's fundamental supernode when parent(j) = j + 1, it has no other child and |L_j+1| = |L_j| - 1;
-//   a child whose columns end where its parent's begin is merged into it when the zeros that this stores cost less to
-//   read in a substitution than the child's rows cost to scatter: the solves are bound by memory, not by arithmetic.
-//   rows: row i belongs to supernode s when s lies on the path from some k with a_ik != 0 up to i in the tree, so walking
-//   the rows in ascending order fills every list ascending, without sorting.
+//   column j + 1 continues j's fundamental supernode when parent(j) = j + 1, it has no other child and |L_j+1| = |L_j|
+//   - 1; a child whose columns end where its parent's begin is merged into it when the zeros that this stores cost less
+//   to read in a substitution than the child's rows cost to scatter: the solves are bound by memory, not by arithmetic.
+//   rows: row i belongs to supernode s when s lies on the path from some k with a_ik != 0 up to i in the tree, so
+//   walking the rows in ascending order fills every list ascending, without sorting.
 // Based on [LiuNgPeyton93] (supernodes), [AshcraftGrimes89] (relaxed amalgamation).
 // Differs: the rule for merging is a cost model of the solve; columns of prone unknowns are never eliminated.
 #include "sparse/symbolic.h"
@@ -30,7 +30,7 @@ typedef struct columns
 static flx_status columns_create(flx_context* ctx, int64_t n, columns* out)
 {
     flx_status status = FLX_OK;
-    *out              = (columns){ 0 };
+    *out              = (columns){0};
     FLX_NEW(ctx, out->block, 8 * n);
     out->parent  = out->block;
     out->count   = out->block + n;
@@ -62,8 +62,8 @@ static void find_fundamental(const columns* col, int32_t free_count, int32_t* ch
     m->count = 0;
     for (int32_t j = 0; j < free_count; ++j)
     {
-        const bool goes_on = j > 0 && col->parent[j - 1] == j && child_count[j] == 1 &&
-                             col->count[j] == col->count[j - 1] - 1;
+        const bool goes_on =
+            j > 0 && col->parent[j - 1] == j && child_count[j] == 1 && col->count[j] == col->count[j - 1] - 1;
         if (!goes_on) m->first[m->count++] = j;
         col->super[j] = m->count - 1;
     }
@@ -141,7 +141,8 @@ static flx_status number_supernodes(flx_context* ctx, columns* col, const mergin
     }
     for (int32_t k = 0; k < count; ++k) sym->begin[k] = k;
     for (int32_t k = 0; k < count; ++k)
-        if (sym->parent[k] >= 0 && sym->begin[k] < sym->begin[sym->parent[k]]) sym->begin[sym->parent[k]] = sym->begin[k];
+        if (sym->parent[k] >= 0 && sym->begin[k] < sym->begin[sym->parent[k]])
+            sym->begin[sym->parent[k]] = sym->begin[k];
 
     int64_t end = 0;
     for (int32_t k = 0; k < count; ++k)
@@ -208,11 +209,11 @@ flx_status flx__symbolic_create(flx_context* ctx, const flx_csc* a, int32_t free
 {
     flx_status    status = FLX_OK;
     const int64_t n      = a->n;
-    flx__rows     rows   = { 0 };
-    columns       col    = { 0 };
-    merging       m      = { 0 };
+    flx__rows     rows   = {0};
+    columns       col    = {0};
+    merging       m      = {0};
 
-    *out = (flx__symbolic){ .n = a->n, .free_count = free_count };
+    *out = (flx__symbolic){.n = a->n, .free_count = free_count};
     FLX_TRY(flx__rows_from_lower(ctx, a, free_count, &rows));
     FLX_TRY(columns_create(ctx, n, &col));
     flx__etree(&rows, col.parent, col.scratch);
@@ -247,7 +248,7 @@ void flx__symbolic_release(flx_context* ctx, flx__symbolic* sym)
     flx__free(ctx, sym->row);
     flx__free(ctx, sym->parent);
     flx__free(ctx, sym->begin);
-    *sym = (flx__symbolic){ 0 };
+    *sym = (flx__symbolic){0};
 }
 
 // --- division among workers ------------------------------------------------------------------------------
@@ -284,7 +285,7 @@ static int32_t cut_tasks(const flx__symbolic* sym, const double* subtree, const 
                 {
                     begin[count]  = from;
                     end[count]    = s;
-                    weight[count] = (weighed){ sum, count };
+                    weight[count] = (weighed){sum, count};
                 }
                 ++count;
             }
@@ -302,7 +303,7 @@ flx_status flx__division_create(flx_context* ctx, const flx__symbolic* sym, cons
     flx_status status      = FLX_OK;
     double*    subtree     = NULL;
     weighed*   task_weight = NULL;
-    *out                   = (flx__division){ 0 };
+    *out                   = (flx__division){0};
     FLX_NEW_ZERO(ctx, subtree, sym->count);
     FLX_NEW_ZERO(ctx, out->task_of, sym->count);
     for (int32_t s = 0; s < sym->count; ++s)
@@ -345,5 +346,5 @@ void flx__division_release(flx_context* ctx, flx__division* division)
     flx__free(ctx, division->schedule);
     flx__free(ctx, division->task_of);
     flx__free(ctx, division->top);
-    *division = (flx__division){ 0 };
+    *division = (flx__division){0};
 }

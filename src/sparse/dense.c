@@ -2,8 +2,8 @@
 //
 //   Cholesky, right-looking by blocks of TILE columns: A_kk = L_kk L_kk^T; L_ik = A_ik L_kk^-T; A_ij -= L_ik L_jk^T;
 //   inverse by symmetric block sweeps: for each block k with P = A_kk^-1, every other block A_ij -= A_ik P A_kj,
-//     A_ik := A_ik P, A_kk := -P; after the last sweep A holds -A^-1. Each sweep is one update of the whole matrix, so all
-//     workers are busy all the time, and the pivots are those of the Cholesky factorization.
+//     A_ik := A_ik P, A_kk := -P; after the last sweep A holds -A^-1. Each sweep is one update of the whole matrix, so
+//     all workers are busy all the time, and the pivots are those of the Cholesky factorization.
 // Based on [Beaton64] (sweep), [ButtariEtAl09] (tiles). BLAS runs on one thread inside each tile.
 #include "sparse/blas.h"
 #include "sparse/substitute.h"
@@ -14,7 +14,10 @@
 
 #define TILE 192
 
-static int64_t triangle(int64_t k) { return k * (k + 1) / 2; }
+static int64_t triangle(int64_t k)
+{
+    return k * (k + 1) / 2;
+}
 
 /// k = i (i + 1) / 2 + j with j <= i
 static void tile_of(int64_t k, int64_t* i, int64_t* j)
@@ -103,7 +106,7 @@ static void product_rows(void* user, int64_t begin, int64_t end, int32_t worker)
 void flx__dense_multiply3_f32(flx_context* ctx, int32_t n, const float* a, int64_t ld, float* const x[3],
                               float* const y[3])
 {
-    product p = { .kernels = flx__substitute_choose(flx__context_isa(ctx)), .n = n, .ld = ld };
+    product p = {.kernels = flx__substitute_choose(flx__context_isa(ctx)), .n = n, .ld = ld};
     p.a32     = a;
     p.x32     = x;
     p.y32     = y;
@@ -113,7 +116,7 @@ void flx__dense_multiply3_f32(flx_context* ctx, int32_t n, const float* a, int64
 void flx__dense_multiply3_f64(flx_context* ctx, int32_t n, const double* a, int64_t ld, double* const x[3],
                               double* const y[3])
 {
-    product p = { .kernels = flx__substitute_choose(flx__context_isa(ctx)), .n = n, .ld = ld };
+    product p = {.kernels = flx__substitute_choose(flx__context_isa(ctx)), .n = n, .ld = ld};
     p.a64     = a;
     p.x64     = x;
     p.y64     = y;
@@ -132,7 +135,8 @@ typedef struct sweep
     int32_t k0, k1; // pivot block
 } sweep;
 
-/// Rows [begin, end) of column block k, whether they lie in the lower triangle (below) or as a row (above), times L_kk^-T.
+/// Rows [begin, end) of column block k, whether they lie in the lower triangle (below) or as a row (above), times
+/// L_kk^-T.
 static void sweep_column(void* user, int64_t begin, int64_t end, int32_t worker)
 {
     const sweep*  s     = user;
@@ -228,7 +232,7 @@ flx_status flx__dense_inverse_f64(flx_context* ctx, int32_t n, double* a, int64_
 {
     flx_status    status   = FLX_OK;
     double*       diagonal = NULL;
-    sweep         s        = { .n = n, .ld = ld, .a = a };
+    sweep         s        = {.n = n, .ld = ld, .a = a};
     const int64_t blocks   = (n + TILE - 1) / TILE;
 
     blas_single_thread();
@@ -238,8 +242,8 @@ flx_status flx__dense_inverse_f64(flx_context* ctx, int32_t n, double* a, int64_
     for (int64_t j = 0; j < n; ++j) diagonal[j] = a[j + j * ld];
     for (int64_t k = 0; k < blocks; ++k)
     {
-        s.k0 = (int32_t)(k * TILE);
-        s.k1 = n - s.k0 < TILE ? n : s.k0 + TILE;
+        s.k0              = (int32_t)(k * TILE);
+        s.k1              = n - s.k0 < TILE ? n : s.k0 + TILE;
         const int32_t bad = sweep_pivot(&s, diagonal);
         if (bad >= 0)
         {

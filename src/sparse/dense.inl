@@ -21,16 +21,17 @@ static void NAME(solve_tiles)(void* user, int64_t begin, int64_t end, int32_t wo
 {
     const NAME(tiles)* t = user;
     (void)worker;
-    BLAS(trsm)(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int32_t)(end - begin), t->k1 - t->k0, 1,
-               t->a + t->k0 + t->k0 * t->ld, (int32_t)t->ld, t->a + t->k1 + begin + t->k0 * t->ld, (int32_t)t->ld);
+    BLAS(trsm)
+    (CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int32_t)(end - begin), t->k1 - t->k0, 1,
+     t->a + t->k0 + t->k0 * t->ld, (int32_t)t->ld, t->a + t->k1 + begin + t->k0 * t->ld, (int32_t)t->ld);
 }
 
 static void NAME(update_tiles)(void* user, int64_t begin, int64_t end, int32_t worker)
 {
-    const NAME(tiles)* t     = user;
-    const int32_t      width = t->k1 - t->k0;
-    const int64_t      left  = t->n - t->k1;
-    const REAL*        l     = t->a + t->k1 + t->k0 * t->ld;
+    const NAME(tiles)* t = user;
+    const int32_t width  = t->k1 - t->k0;
+    const int64_t left   = t->n - t->k1;
+    const REAL*   l      = t->a + t->k1 + t->k0 * t->ld;
     (void)worker;
     for (int64_t k = begin; k < end; ++k)
     {
@@ -42,25 +43,26 @@ static void NAME(update_tiles)(void* user, int64_t begin, int64_t end, int32_t w
         const int32_t columns = (int32_t)(left - j < TILE ? left - j : TILE);
         REAL*         c       = t->a + (t->k1 + i) + (t->k1 + j) * t->ld;
         if (i == j)
-            BLAS(syrk)(CblasColMajor, CblasLower, CblasNoTrans, rows, width, -1, l + i, (int32_t)t->ld, 1, c,
-                       (int32_t)t->ld);
+            BLAS(syrk)
+            (CblasColMajor, CblasLower, CblasNoTrans, rows, width, -1, l + i, (int32_t)t->ld, 1, c, (int32_t)t->ld);
         else
-            BLAS(gemm)(CblasColMajor, CblasNoTrans, CblasTrans, rows, columns, width, -1, l + i, (int32_t)t->ld, l + j,
-                       (int32_t)t->ld, 1, c, (int32_t)t->ld);
+            BLAS(gemm)
+            (CblasColMajor, CblasNoTrans, CblasTrans, rows, columns, width, -1, l + i, (int32_t)t->ld, l + j,
+             (int32_t)t->ld, 1, c, (int32_t)t->ld);
     }
 }
 
 static flx_status NAME(cholesky)(flx_context* ctx, int32_t n, REAL* a, int64_t ld, int32_t* bad_row)
 {
-    NAME(tiles) t = { .n = n, .ld = ld, .a = a };
+    NAME(tiles) t = {.n = n, .ld = ld, .a = a};
     REAL original[TILE];
     blas_single_thread();
     for (int32_t k = 0; k < n; k += TILE)
     {
-        t.k0              = k;
-        t.k1              = n - k < TILE ? n : k + TILE;
-        REAL*         d   = a + k + k * ld;
-        const int32_t w   = t.k1 - t.k0;
+        t.k0            = k;
+        t.k1            = n - k < TILE ? n : k + TILE;
+        REAL*         d = a + k + k * ld;
+        const int32_t w = t.k1 - t.k0;
         for (int32_t j = 0; j < w; ++j) original[j] = d[j + j * ld];
         const int     info = NAME(blas_cholesky)(w, d, (int32_t)ld);
         const int32_t bad  = NAME(bad_pivot)(w, info, d, ld, original);
@@ -90,9 +92,10 @@ static void NAME(solve_below)(void* user, int64_t begin, int64_t end, int32_t wo
 {
     const NAME(system)* s = user;
     (void)worker;
-    BLAS(gemm)(CblasColMajor, CblasNoTrans, CblasNoTrans, (int32_t)(end - begin), s->columns, s->k1 - s->k0, -1,
-               s->l + s->k1 + begin + s->k0 * s->ld, (int32_t)s->ld, s->b + s->k0, (int32_t)s->ldb, 1,
-               s->b + s->k1 + begin, (int32_t)s->ldb);
+    BLAS(gemm)
+    (CblasColMajor, CblasNoTrans, CblasNoTrans, (int32_t)(end - begin), s->columns, s->k1 - s->k0, -1,
+     s->l + s->k1 + begin + s->k0 * s->ld, (int32_t)s->ld, s->b + s->k0, (int32_t)s->ldb, 1, s->b + s->k1 + begin,
+     (int32_t)s->ldb);
 }
 
 /// b_j -= L_kj^T b_k for the rows [begin, end) before block k
@@ -100,30 +103,32 @@ static void NAME(solve_above)(void* user, int64_t begin, int64_t end, int32_t wo
 {
     const NAME(system)* s = user;
     (void)worker;
-    BLAS(gemm)(CblasColMajor, CblasTrans, CblasNoTrans, (int32_t)(end - begin), s->columns, s->k1 - s->k0, -1,
-               s->l + s->k0 + begin * s->ld, (int32_t)s->ld, s->b + s->k0, (int32_t)s->ldb, 1, s->b + begin,
-               (int32_t)s->ldb);
+    BLAS(gemm)
+    (CblasColMajor, CblasTrans, CblasNoTrans, (int32_t)(end - begin), s->columns, s->k1 - s->k0, -1,
+     s->l + s->k0 + begin * s->ld, (int32_t)s->ld, s->b + s->k0, (int32_t)s->ldb, 1, s->b + begin, (int32_t)s->ldb);
 }
 
 static void NAME(solve)(flx_context* ctx, int32_t n, const REAL* l, int64_t ld, REAL* b, int64_t ldb, int32_t columns)
 {
-    NAME(system) s = { .n = n, .ld = ld, .l = l, .ldb = ldb, .b = b, .columns = columns };
+    NAME(system) s = {.n = n, .ld = ld, .l = l, .ldb = ldb, .b = b, .columns = columns};
     if (n == 0 || columns == 0) return;
     blas_single_thread();
     for (int32_t k = 0; k < n; k += TILE)
     {
         s.k0 = k;
         s.k1 = n - k < TILE ? n : k + TILE;
-        BLAS(trsm)(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, s.k1 - k, columns, 1, l + k + k * ld,
-                   (int32_t)ld, b + k, (int32_t)ldb);
+        BLAS(trsm)
+        (CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, s.k1 - k, columns, 1, l + k + k * ld,
+         (int32_t)ld, b + k, (int32_t)ldb);
         flx__parallel_for(ctx, n - s.k1, 2 * TILE, NAME(solve_below), &s);
     }
     for (int32_t k = (n - 1) / TILE * TILE; k >= 0; k -= TILE)
     {
         s.k0 = k;
         s.k1 = n - k < TILE ? n : k + TILE;
-        BLAS(trsm)(CblasColMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, s.k1 - k, columns, 1, l + k + k * ld,
-                   (int32_t)ld, b + k, (int32_t)ldb);
+        BLAS(trsm)
+        (CblasColMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, s.k1 - k, columns, 1, l + k + k * ld,
+         (int32_t)ld, b + k, (int32_t)ldb);
         flx__parallel_for(ctx, k, 2 * TILE, NAME(solve_above), &s);
     }
 }

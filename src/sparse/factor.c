@@ -1,8 +1,8 @@
 // Partial Cholesky factorization: L_11, L_21 and Sigma.
 //
 //   A = [A_11 A_12; A_21 A_22],  L_11 L_11^T = A_11,  L_21 = A_21 L_11^-T,  Sigma = A_22 - L_21 L_21^T.
-// Based on [LLKS] eq. 14; multifrontal, double precision throughout. Independent subtrees are tasks (front.c), the top of
-// the tree is factored by all workers together (top.c). What is kept is the layout of panels.h.
+// Based on [LLKS] eq. 14; multifrontal, double precision throughout. Independent subtrees are tasks (front.c), the top
+// of the tree is factored by all workers together (top.c). What is kept is the layout of panels.h.
 #include "sparse/blas.h"
 #include "sparse/factor_internal.h"
 
@@ -183,7 +183,7 @@ static int32_t first_bad(const flx__numeric* num)
 static flx_status numeric_run(flx_factor* f, const flx_csc* a, int32_t* bad_row)
 {
     flx_status   status = FLX_OK;
-    flx__numeric num    = { .ctx = f->ctx, .a = a, .sym = &f->sym, .panels = &f->panels };
+    flx__numeric num    = {.ctx = f->ctx, .a = a, .sym = &f->sym, .panels = &f->panels};
     num.schur           = f->schur;
     num.schur_n         = a->n - f->sym.free_count;
 
@@ -195,7 +195,7 @@ static flx_status numeric_run(flx_factor* f, const flx_csc* a, int32_t* bad_row)
         status = refuse(f->ctx, first_bad(&num), bad_row);
         goto done;
     }
-    square m = { f->schur, num.schur_n };
+    square m = {f->schur, num.schur_n};
     flx__parallel_for(f->ctx, m.n, 64, mirror_columns, &m);
 
 done:
@@ -226,13 +226,13 @@ done:
     return status;
 }
 
-flx_status flx__factor_create(flx_context* ctx, const flx_csc* a, int32_t free_count,
-                              const flx_factor_options* options, int32_t* bad_row, flx_factor** out)
+flx_status flx__factor_create(flx_context* ctx, const flx_csc* a, int32_t free_count, const flx_factor_options* options,
+                              int32_t* bad_row, flx_factor** out)
 {
-    flx_status   status     = FLX_OK;
-    flx_factor*  f          = NULL;
+    flx_status    status     = FLX_OK;
+    flx_factor*   f          = NULL;
     const int64_t bytes_then = flx_context_bytes_now(ctx);
-    *out                    = NULL;
+    *out                     = NULL;
 
     blas_single_thread();
     FLX_TRY(check_matrix(ctx, a, free_count, bad_row));
@@ -283,8 +283,14 @@ void flx__factor_destroy(flx_factor* factor)
     flx__free(ctx, factor);
 }
 
-flx_factor_info flx__factor_get_info(const flx_factor* factor) { return factor->info; }
-const double*   flx__factor_schur(const flx_factor* factor) { return factor->schur; }
+flx_factor_info flx__factor_get_info(const flx_factor* factor)
+{
+    return factor->info;
+}
+const double* flx__factor_schur(const flx_factor* factor)
+{
+    return factor->schur;
+}
 
 double* flx__factor_take_schur(flx_factor* factor)
 {

@@ -9,8 +9,8 @@
 /// Tasks pack it (column j has r - j entries, all r columns); the top keeps the free columns with leading dimension r.
 typedef struct flx__update
 {
-    double* data; // NULL: nothing below, or consumed
-    int64_t ld;   // 0 = packed
+    double* data;  // NULL: nothing below, or consumed
+    int64_t ld;    // 0 = packed
     bool    owned; // by itself: free it when consumed
 } flx__update;
 
@@ -19,7 +19,10 @@ static inline double* flx__update_column(const flx__update* u, int64_t r, int64_
 {
     return u->ld ? u->data + j * u->ld + j : u->data + j * r - j * (j - 1) / 2;
 }
-static inline int64_t flx__packed_length(int64_t r) { return r * (r + 1) / 2; }
+static inline int64_t flx__packed_length(int64_t r)
+{
+    return r * (r + 1) / 2;
+}
 
 /// One numeric factorization under way.
 typedef struct flx__numeric
@@ -32,15 +35,15 @@ typedef struct flx__numeric
     double*              schur;    // [n_2][n_2], lower triangle
     int32_t              schur_n;
 
-    flx__update* update;     // [supernodes]
-    int64_t*     root_at;    // [supernodes] place of a task root's update in root_store, -1 = no task root
+    flx__update* update;  // [supernodes]
+    int64_t*     root_at; // [supernodes] place of a task root's update in root_store, -1 = no task root
     double*      root_store;
-    double*      stack;      // [slots][stack_length]
+    double*      stack; // [slots][stack_length]
     int64_t      stack_length;
-    int32_t*     map;        // [slots][n]
-    double*      scratch;    // [slots][scratch_length]
+    int32_t*     map;     // [slots][n]
+    double*      scratch; // [slots][scratch_length]
     int32_t      slots;
-    int32_t*     bad;        // [task_count + 1] first bad row of each task, then of the top; INT32_MAX = none
+    int32_t*     bad; // [task_count + 1] first bad row of each task, then of the top; INT32_MAX = none
 } flx__numeric;
 
 #define FLX__TOP_TILE 256
@@ -69,13 +72,13 @@ flx_status flx__top_run(flx__numeric* num);
 /// followed by the slots where each task gathers what it adds to rows outside.
 typedef struct flx__plan
 {
-    flx__division division; // by bytes
+    flx__division division;   // by bytes
     int64_t*      slot_first; // [supernodes] start of a supernode's list in slot
     int32_t*      slot;       // row lists with rows outside of a task renumbered to its slots, padded by 16
     int64_t*      out_first;  // [task_count + 1] slots of each task: out_first + n is the place in the vectors
     int32_t*      out_row;    // [out_first[task_count]] the row that a slot stands for, -1 = padding
     int64_t       vector_rows;
-    int32_t       pad;        // the slot that the padding of the top's lists points to
+    int32_t       pad;            // the slot that the padding of the top's lists points to
     int64_t       partial_length; // reals for partial sums of the top's backward pass
 } flx__plan;
 

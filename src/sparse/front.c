@@ -96,7 +96,7 @@ static int32_t factor_front(flx__numeric* num, int32_t s, int32_t end, int32_t s
         if (!num->update[c].data) continue;
         add_child(sym, c, &num->update[c], map, (int32_t*)scratch, panel, rows, width, rest);
         bottom         = num->update[c].data;
-        num->update[c] = (flx__update){ 0 };
+        num->update[c] = (flx__update){0};
     }
 
     const int     info = blas_cholesky_f64(width, panel, rows);
@@ -114,7 +114,7 @@ static int32_t factor_front(flx__numeric* num, int32_t s, int32_t end, int32_t s
     const bool root = is_task_root(sym, s, end);
     double*    to   = root ? num->root_store + num->root_at[s] : bottom;
     pack(rest, below, to);
-    num->update[s] = (flx__update){ .data = to };
+    num->update[s] = (flx__update){.data = to};
     if (!root) *top += flx__packed_length(below);
     return -1;
 }

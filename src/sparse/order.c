@@ -29,7 +29,7 @@ static void subgraph_release(flx_context* ctx, subgraph* g)
     flx__free(ctx, g->local);
     flx__free(ctx, g->first);
     flx__free(ctx, g->adjacent);
-    *g = (subgraph){ 0 };
+    *g = (subgraph){0};
 }
 
 static flx_status subgraph_extract(flx_context* ctx, const flx_graph* graph, const uint8_t* prone, bool want_prone,
@@ -37,7 +37,7 @@ static flx_status subgraph_extract(flx_context* ctx, const flx_graph* graph, con
 {
     flx_status    status = FLX_OK;
     const int32_t n      = graph->n;
-    *out                 = (subgraph){ 0 };
+    *out                 = (subgraph){0};
     FLX_NEW(ctx, out->local, n);
     for (int32_t v = 0; v < n; ++v) out->local[v] = (prone && prone[v]) == want_prone ? out->n++ : -1;
 
@@ -84,7 +84,7 @@ static flx_status dissect(flx_context* ctx, subgraph* g, int32_t* order)
     options[METIS_OPTION_SEED]      = SEED;
     options[METIS_OPTION_NUMBERING] = 0;
     options[METIS_OPTION_COMPRESS]  = 0;
-    idx_t n = g->n;
+    idx_t n                         = g->n;
     // METIS aborts on a graph without edges in some versions; any order is as good as another there
     if (g->first[g->n] == 0)
         for (int32_t v = 0; v < g->n; ++v) order[v] = v;
@@ -101,7 +101,7 @@ static flx_status ordered_pattern(flx_context* ctx, const subgraph* g, const int
 {
     flx_status status = FLX_OK;
     int32_t*   place  = NULL;
-    *out              = (flx_csc){ .n = g->n };
+    *out              = (flx_csc){.n = g->n};
     FLX_NEW(ctx, place, g->n);
     FLX_NEW(ctx, out->first, (int64_t)g->n + 1);
     FLX_NEW(ctx, out->row, g->first[g->n] / 2 + 1);
@@ -123,7 +123,7 @@ done:
     {
         flx__free(ctx, out->first);
         flx__free(ctx, out->row);
-        *out = (flx_csc){ 0 };
+        *out = (flx_csc){0};
     }
     return status;
 }
@@ -133,8 +133,8 @@ static flx_status postorder(flx_context* ctx, const subgraph* g, int32_t* order)
 {
     flx_status    status  = FLX_OK;
     const int64_t n       = g->n;
-    flx_csc       pattern = { 0 };
-    flx__rows     rows    = { 0 };
+    flx_csc       pattern = {0};
+    flx__rows     rows    = {0};
     int32_t*      block   = NULL;
     FLX_TRY(ordered_pattern(ctx, g, order, &pattern));
     FLX_TRY(flx__rows_from_lower(ctx, &pattern, g->n, &rows));
@@ -163,7 +163,7 @@ done:
 static int32_t breadth_first(const subgraph* g, int32_t start, int32_t mark, int32_t* seen, int32_t* order,
                              int32_t* visited)
 {
-    int32_t end = 0;
+    int32_t end  = 0;
     order[end++] = start;
     seen[start]  = mark;
     for (int32_t begin = 0; begin < end; ++begin)
@@ -208,9 +208,9 @@ done:
 
 flx_status flx__order_nested_dissection(flx_context* ctx, const flx_graph* graph, const uint8_t* prone, int32_t* order)
 {
-    flx_status    status = FLX_OK;
-    subgraph      part   = { 0 };
-    int32_t       placed = 0;
+    flx_status status = FLX_OK;
+    subgraph   part   = {0};
+    int32_t    placed = 0;
 
     for (int32_t pass = 0; pass < 2; ++pass)
     {

@@ -5,7 +5,10 @@
 
 #include <string.h>
 
-int32_t flx__piece_count(int32_t width) { return (width + FLX__PIECE - 1) / FLX__PIECE; }
+int32_t flx__piece_count(int32_t width)
+{
+    return (width + FLX__PIECE - 1) / FLX__PIECE;
+}
 
 int32_t flx__piece_column(int32_t width, int32_t k)
 {
@@ -17,7 +20,7 @@ int32_t flx__piece_column(int32_t width, int32_t k)
 flx_status flx__panels_create(flx_context* ctx, const flx__symbolic* sym, bool single, bool twice, flx__panels* out)
 {
     flx_status status = FLX_OK;
-    *out              = (flx__panels){ 0 };
+    *out              = (flx__panels){0};
     FLX_NEW(ctx, out->piece_first, (int64_t)sym->count + 1);
     for (int32_t s = 0; s < sym->count; ++s)
     {
@@ -30,11 +33,11 @@ flx_status flx__panels_create(flx_context* ctx, const flx__symbolic* sym, bool s
     for (int32_t s = 0; s < sym->count; ++s)
         for (int32_t k = 0; k < flx__piece_count(sym->width[s]); ++k)
         {
-            flx__piece* p = &out->piece[out->piece_first[s] + k];
-            p->offset     = flx__piece_column(sym->width[s], k);
-            p->first      = sym->first[s] + p->offset;
-            p->width      = flx__piece_column(sym->width[s], k + 1) - p->offset;
-            p->rows       = flx__row_count(sym, s) - p->offset - p->width;
+            flx__piece* p      = &out->piece[out->piece_first[s] + k];
+            p->offset          = flx__piece_column(sym->width[s], k);
+            p->first           = sym->first[s] + p->offset;
+            p->width           = flx__piece_column(sym->width[s], k + 1) - p->offset;
+            p->rows            = flx__row_count(sym, s) - p->offset - p->width;
             const int32_t last = (p->width - 1) / FLX__TILE;
             p->diagonal        = out->length;
             p->below           = p->diagonal + flx__diagonal_tile(last) + (int64_t)p->width * FLX__TILE;
@@ -61,7 +64,7 @@ void flx__panels_release(flx_context* ctx, flx__panels* panels)
     flx__free(ctx, panels->piece);
     flx__free(ctx, panels->single);
     flx__free(ctx, panels->twice);
-    *panels = (flx__panels){ 0 };
+    *panels = (flx__panels){0};
 }
 
 /// Write `count` entries at `at` in every precision kept, and zeros up to `padded`.

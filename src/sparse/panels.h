@@ -47,11 +47,15 @@ int32_t flx__piece_column(int32_t width, int32_t k);
 /// scratch [FLX__PIECE * FLX__PIECE]
 void flx__panels_store_diagonal(const flx__panels* panels, int32_t piece, const double* front, int64_t ld,
                                 double* scratch);
-/// Rows [begin, end) below the piece's diagonal block; begin is a multiple of FLX__BLOCK, so is end unless it is the last.
+/// Rows [begin, end) below the piece's diagonal block; begin is a multiple of FLX__BLOCK, so is end unless it is the
+/// last.
 void flx__panels_store_below(const flx__panels* panels, int32_t piece, const double* front, int64_t ld, int32_t begin,
                              int32_t end);
 
-static inline int64_t flx__padded(int64_t rows) { return (rows + FLX__TILE - 1) / FLX__TILE * FLX__TILE; }
+static inline int64_t flx__padded(int64_t rows)
+{
+    return (rows + FLX__TILE - 1) / FLX__TILE * FLX__TILE;
+}
 
 /// Offset of tile t inside a diagonal block of `width` columns.
 static inline int64_t flx__diagonal_tile(int32_t t)

@@ -1,8 +1,8 @@
 // Conjugate gradients with the Jacobi preconditioner, three columns at once, and the full matrix by rows.
 //
 //   z = r / d;  p = z + (r'z / r'z_old) p;  q = A p;  alpha = r'z / p'q;  x += alpha p;  r -= alpha q
-// Based on [HestenesStiefel52]; the comparison method of [LLKS] section 6. The matrix is read once for the three columns;
-// each column has its own alpha and stops by itself. Sums run over fixed chunks, added in their order.
+// Based on [HestenesStiefel52]; the comparison method of [LLKS] section 6. The matrix is read once for the three
+// columns; each column has its own alpha and stops by itself. Sums run over fixed chunks, added in their order.
 #include "sparse/sparse.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ flx_status flx__csr_from_lower(flx_context* ctx, const flx_csc* lower, flx_csr* 
     flx_status    status = FLX_OK;
     const int32_t n      = lower->n;
     int64_t*      cursor = NULL;
-    *out                 = (flx_csr){ .n = n };
+    *out                 = (flx_csr){.n = n};
     FLX_NEW_ZERO(ctx, out->first, (int64_t)n + 1);
     for (int32_t j = 0; j < n; ++j)
         for (int64_t p = lower->first[j]; p < lower->first[j + 1]; ++p)
@@ -59,7 +59,7 @@ void flx__csr_release(flx_context* ctx, flx_csr* m)
     flx__free(ctx, m->first);
     flx__free(ctx, m->column);
     flx__free(ctx, m->value);
-    *m = (flx_csr){ 0 };
+    *m = (flx_csr){0};
 }
 
 typedef struct product
@@ -83,7 +83,7 @@ static void multiply_rows(void* user, int64_t begin, int64_t end, int32_t worker
 
 void flx__csr_multiply(flx_context* ctx, const flx_csr* m, const double* x, double* y)
 {
-    product p = { m, x, y };
+    product p = {m, x, y};
     flx__parallel_for(ctx, m->n, CHUNK, multiply_rows, &p);
 }
 
@@ -263,7 +263,7 @@ int32_t flx__pcg_solve(const flx_pcg* pcg, const double* const b[3], double* con
     double        partial[CHUNKS][6];
     double        sums[6];
     double        rz[3], limit[3];
-    iteration     it = { .pcg = pcg, .b = b, .x = x, .sum = partial };
+    iteration     it = {.pcg = pcg, .b = b, .x = x, .sum = partial};
 
     if (n == 0) return 0;
     prepare(&it, warm);

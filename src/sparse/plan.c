@@ -1,8 +1,8 @@
 // How the substitutions are divided among workers, and where each row's value lies meanwhile.
 //
-// A task owns the rows of its subtrees. What it adds to rows above it goes to slots of its own behind the vectors, so that
-// tasks never share a row; the slots are added up afterwards in the order of tasks. Row lists hold slots, not rows: the
-// kernels know nothing of tasks.
+// A task owns the rows of its subtrees. What it adds to rows above it goes to slots of its own behind the vectors, so
+// that tasks never share a row; the slots are added up afterwards in the order of tasks. Row lists hold slots, not
+// rows: the kernels know nothing of tasks.
 #include "sparse/factor_internal.h"
 
 // A task reads at most this part of the factor; a factor of fewer reals is not worth dividing.
@@ -23,7 +23,8 @@ static flx_status divide(flx_context* ctx, const flx__symbolic* sym, const flx__
     }
     double total = 0.0;
     for (int32_t s = 0; s < sym->count; ++s) total += weight[s];
-    FLX_TRY(flx__division_create(ctx, sym, weight, total * TASK_PART > TASK_REALS ? total * TASK_PART : TASK_REALS, out));
+    FLX_TRY(
+        flx__division_create(ctx, sym, weight, total * TASK_PART > TASK_REALS ? total * TASK_PART : TASK_REALS, out));
 done:
     flx__free(ctx, weight);
     return status;
@@ -69,9 +70,10 @@ static void fill_slots(const flx__symbolic* sym, const int32_t* owner, int32_t* 
         }
         for (int32_t i = 0; i < rows; ++i)
         {
-            const int32_t row   = flx__row_list(sym, s)[i];
-            const bool    owned = task < 0 || (owner[row] >= plan->division.begin[task] && owner[row] < plan->division.end[task]);
-            slot[i]             = owned ? row : place[row];
+            const int32_t row = flx__row_list(sym, s)[i];
+            const bool    owned =
+                task < 0 || (owner[row] >= plan->division.begin[task] && owner[row] < plan->division.end[task]);
+            slot[i] = owned ? row : place[row];
         }
         for (int32_t i = rows; i < rows + FLX__TILE; ++i) slot[i] = pad;
     }
@@ -82,7 +84,7 @@ flx_status flx__plan_create(flx_context* ctx, const flx__symbolic* sym, const fl
     flx_status status = FLX_OK;
     int32_t*   owner  = NULL; // [n] supernode of a free row, INT32_MAX of a prone one
     int32_t*   mark   = NULL;
-    *out              = (flx__plan){ 0 };
+    *out              = (flx__plan){0};
     FLX_TRY(divide(ctx, sym, panels, &out->division));
     FLX_NEW(ctx, owner, sym->n);
     FLX_NEW(ctx, mark, sym->n);
@@ -139,5 +141,5 @@ void flx__plan_release(flx_context* ctx, flx__plan* plan)
     flx__free(ctx, plan->slot);
     flx__free(ctx, plan->out_first);
     flx__free(ctx, plan->out_row);
-    *plan = (flx__plan){ 0 };
+    *plan = (flx__plan){0};
 }

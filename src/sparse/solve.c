@@ -1,9 +1,9 @@
 // Forward and backward substitution with the partial factor, three right-hand sides at once.
 //
 //   forward:  y_1 = L_11^-1 b_1,  y_2 = b_2 - L_21 y_1;      backward: x_1 = L_11^-T (y_1 - L_21^T x_2).
-// Every piece of the factor is read once for the three columns. Subtrees are tasks, children before parents (forward) or
-// after them (backward); the few supernodes above are cut into rows for all workers. Same bits for any number of workers:
-// see plan.c.
+// Every piece of the factor is read once for the three columns. Subtrees are tasks, children before parents (forward)
+// or after them (backward); the few supernodes above are cut into rows for all workers. Same bits for any number of
+// workers: see plan.c.
 #include "sparse/factor_internal.h"
 
 #include <string.h>

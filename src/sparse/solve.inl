@@ -12,11 +12,11 @@ typedef struct SUFFIX(pass)
 
 static void SUFFIX(load)(void* user, int64_t begin, int64_t end, int32_t worker)
 {
-    const SUFFIX(pass)* s  = user;
-    const REAL*         b0 = s->b[0] + s->begin;
-    const REAL*         b1 = s->b[1] + s->begin;
-    const REAL*         b2 = s->b[2] + s->begin;
-    REAL*               x  = s->f->WORK.x + 4 * s->begin;
+    const SUFFIX(pass)* s = user;
+    const REAL* b0        = s->b[0] + s->begin;
+    const REAL* b1        = s->b[1] + s->begin;
+    const REAL* b2        = s->b[2] + s->begin;
+    REAL*       x         = s->f->WORK.x + 4 * s->begin;
     (void)worker;
     for (int64_t i = begin; i < end; ++i)
     {
@@ -29,11 +29,11 @@ static void SUFFIX(load)(void* user, int64_t begin, int64_t end, int32_t worker)
 
 static void SUFFIX(store)(void* user, int64_t begin, int64_t end, int32_t worker)
 {
-    const SUFFIX(pass)* s  = user;
-    REAL*               b0 = s->b[0] + s->begin;
-    REAL*               b1 = s->b[1] + s->begin;
-    REAL*               b2 = s->b[2] + s->begin;
-    const REAL*         x  = s->f->WORK.x + 4 * s->begin;
+    const SUFFIX(pass)* s = user;
+    REAL*       b0        = s->b[0] + s->begin;
+    REAL*       b1        = s->b[1] + s->begin;
+    REAL*       b2        = s->b[2] + s->begin;
+    const REAL* x         = s->f->WORK.x + 4 * s->begin;
     (void)worker;
     for (int64_t i = begin; i < end; ++i)
     {
@@ -59,8 +59,8 @@ static const int32_t* SUFFIX(slots)(const flx_factor* f, int32_t s, const flx__p
 static void SUFFIX(forward_task)(void* user, int64_t begin, int64_t end, int32_t worker)
 {
     const SUFFIX(pass)* pass = user;
-    const flx_factor*   f    = pass->f;
-    REAL*               x    = f->WORK.x;
+    const flx_factor* f      = pass->f;
+    REAL*             x      = f->WORK.x;
     (void)worker;
     for (int64_t k = begin; k < end; ++k)
     {
@@ -82,9 +82,9 @@ static void SUFFIX(forward_task)(void* user, int64_t begin, int64_t end, int32_t
 static void SUFFIX(forward_rows)(void* user, int64_t begin, int64_t end, int32_t worker)
 {
     const SUFFIX(pass)* pass = user;
-    const flx_factor*   f    = pass->f;
-    const flx__piece*   p    = pass->piece;
-    REAL*               x    = f->WORK.x;
+    const flx_factor* f      = pass->f;
+    const flx__piece* p      = pass->piece;
+    REAL*             x      = f->WORK.x;
     (void)worker;
     f->kernels.KERNEL(forward_below)(f->panels.PANELS + p->below, p->width, (int32_t)flx__padded(p->rows),
                                      (int32_t)begin, (int32_t)end, pass->slot, x + 4 * (int64_t)p->first, x);
@@ -105,7 +105,7 @@ static void SUFFIX(gather)(const flx_factor* f)
 
 static void SUFFIX(forward)(flx_factor* f, REAL* const b[3])
 {
-    SUFFIX(pass) pass = { .f = f, .b = { b[0], b[1], b[2] } };
+    SUFFIX(pass) pass = {.f = f, .b = {b[0], b[1], b[2]}};
     flx__parallel_for(f->ctx, f->sym.n, 8192, SUFFIX(load), &pass);
     SUFFIX(clear)(f, f->plan.pad, f->plan.pad + 1);
     flx__parallel_for(f->ctx, f->plan.division.task_count, 1, SUFFIX(forward_task), &pass);
@@ -130,11 +130,11 @@ static void SUFFIX(forward)(flx_factor* f, REAL* const b[3])
 
 static void SUFFIX(backward_task)(void* user, int64_t begin, int64_t end, int32_t worker)
 {
-    const SUFFIX(pass)* pass    = user;
-    const flx_factor*   f       = pass->f;
-    REAL*               x       = f->WORK.x;
-    REAL*               scratch = f->WORK.scratch + (int64_t)worker * FLX__SUBSTITUTE_SCRATCH;
-    REAL                sum[4 * FLX__PIECE] __attribute__((aligned(64)));
+    const SUFFIX(pass)* pass  = user;
+    const flx_factor* f       = pass->f;
+    REAL*             x       = f->WORK.x;
+    REAL*             scratch = f->WORK.scratch + (int64_t)worker * FLX__SUBSTITUTE_SCRATCH;
+    REAL              sum[4 * FLX__PIECE] __attribute__((aligned(64)));
     for (int64_t k = begin; k < end; ++k)
     {
         const int32_t t = f->plan.division.schedule[k];
@@ -159,15 +159,15 @@ static void SUFFIX(backward_task)(void* user, int64_t begin, int64_t end, int32_
 static void SUFFIX(backward_rows)(void* user, int64_t begin, int64_t end, int32_t worker)
 {
     const SUFFIX(pass)* pass = user;
-    const flx_factor*   f    = pass->f;
-    const flx__piece*   p    = pass->piece;
-    REAL*               sum  = f->WORK.partial + (begin / FLX__SOLVE_ROWS + 1) * 4 * p->width;
+    const flx_factor* f      = pass->f;
+    const flx__piece* p      = pass->piece;
+    REAL*             sum    = f->WORK.partial + (begin / FLX__SOLVE_ROWS + 1) * 4 * p->width;
     f->kernels.KERNEL(backward_below)(f->panels.PANELS + p->below, p->width, (int32_t)flx__padded(p->rows),
                                       (int32_t)begin, (int32_t)end, pass->slot, f->WORK.x, sum,
                                       f->WORK.scratch + (int64_t)worker * FLX__SUBSTITUTE_SCRATCH);
 }
 
-static void SUFFIX(backward_piece)(flx_factor* f, int32_t s, const flx__piece* p, SUFFIX(pass)* pass)
+static void SUFFIX(backward_piece)(flx_factor* f, int32_t s, const flx__piece* p, SUFFIX(pass) * pass)
 {
     const int64_t rows   = flx__padded(p->rows);
     const int64_t chunks = (rows + FLX__SOLVE_ROWS - 1) / FLX__SOLVE_ROWS;
@@ -184,7 +184,7 @@ static void SUFFIX(backward_piece)(flx_factor* f, int32_t s, const flx__piece* p
 
 static void SUFFIX(backward)(flx_factor* f, REAL* const b[3])
 {
-    SUFFIX(pass) pass = { .f = f, .b = { b[0], b[1], b[2] } };
+    SUFFIX(pass) pass = {.f = f, .b = {b[0], b[1], b[2]}};
     flx__parallel_for(f->ctx, f->sym.n, 8192, SUFFIX(load), &pass);
     SUFFIX(clear)(f, f->plan.pad, f->plan.pad + 1);
     for (int32_t k = f->plan.division.top_count - 1; k >= 0; --k)

@@ -26,7 +26,8 @@ typedef struct flx_graph
 /// tree so that supernodes are contiguous; then the prone ones, in an order of good locality.
 /// in   prone  [n] nonzero = collision-prone; NULL = none
 /// out  order  [n] order[k] = vertex eliminated k-th
-/// Deterministic. Returns FLX_ERR_MEMORY.
+/// Deterministic, as long as no other thread calls rand() meanwhile: METIS seeds and uses the C library's generator.
+/// Returns FLX_ERR_MEMORY.
 flx_status flx__order_nested_dissection(flx_context* ctx, const flx_graph* graph, const uint8_t* prone, int32_t* order);
 
 // --- partial Cholesky factor ---------------------------------------------------------------------------
@@ -51,7 +52,7 @@ typedef struct flx_factor_info
 } flx_factor_info;
 
 /// `a` must be in elimination order (see flx__order_nested_dissection; any order is correct, a good one is fast).
-/// Same bits for any number of workers.
+/// Same bits for any number of workers. OpenBLAS is held to one thread from here on: a setting of the whole process.
 /// Returns FLX_ERR_MEMORY, or FLX_ERR_UNHELD with *bad_row (may be NULL) = the first unknown whose pivot is not
 /// safely positive (pivot <= 1e-12 x the diagonal entry, or NaN); the caller names the vertex.
 flx_status      flx__factor_create(flx_context* ctx, const flx_csc* a, int32_t free_count,

@@ -25,7 +25,7 @@ void flx__substitute_base(flx__substitute* table)
 
 flx__substitute flx__substitute_choose(flx_isa isa)
 {
-    flx__substitute table = { 0 };
+    flx__substitute table = {0};
     flx__substitute_base(&table);
 #if defined(__x86_64__) && !defined(FLX_ONLY_SCALAR)
     if (isa == FLX_ISA_AVX2) flx__substitute_avx2(&table);

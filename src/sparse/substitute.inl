@@ -27,7 +27,7 @@ ALWAYS void NAME(subtract4)(const REAL* u, int32_t height, const int32_t* slot, 
     const QUAD a    = *(const QUAD*)u;
     const QUAD b    = *(const QUAD*)(u + height);
     const QUAD c    = *(const QUAD*)(u + 2 * height);
-    const QUAD zero = { 0 };
+    const QUAD zero = {0};
     const QUAD ab   = __builtin_shufflevector(a, b, 0, 4, 1, 5);
     const QUAD ba   = __builtin_shufflevector(a, b, 2, 6, 3, 7);
     const QUAD co   = __builtin_shufflevector(c, zero, 0, 4, 1, 5);
@@ -41,19 +41,19 @@ ALWAYS void NAME(subtract4)(const REAL* u, int32_t height, const int32_t* slot, 
 /// Four rows of x to three columns of u [3][height].
 ALWAYS void NAME(split4)(const REAL* x0, const REAL* x1, const REAL* x2, const REAL* x3, REAL* u, int32_t height)
 {
-    const QUAD a            = __builtin_shufflevector(*(const QUAD*)x0, *(const QUAD*)x1, 0, 4, 1, 5);
-    const QUAD b            = __builtin_shufflevector(*(const QUAD*)x2, *(const QUAD*)x3, 0, 4, 1, 5);
-    const QUAD c            = __builtin_shufflevector(*(const QUAD*)x0, *(const QUAD*)x1, 2, 6, 3, 7);
-    const QUAD d            = __builtin_shufflevector(*(const QUAD*)x2, *(const QUAD*)x3, 2, 6, 3, 7);
-    *(QUAD*)u               = __builtin_shufflevector(a, b, 0, 1, 4, 5);
-    *(QUAD*)(u + height)    = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+    const QUAD a             = __builtin_shufflevector(*(const QUAD*)x0, *(const QUAD*)x1, 0, 4, 1, 5);
+    const QUAD b             = __builtin_shufflevector(*(const QUAD*)x2, *(const QUAD*)x3, 0, 4, 1, 5);
+    const QUAD c             = __builtin_shufflevector(*(const QUAD*)x0, *(const QUAD*)x1, 2, 6, 3, 7);
+    const QUAD d             = __builtin_shufflevector(*(const QUAD*)x2, *(const QUAD*)x3, 2, 6, 3, 7);
+    *(QUAD*)u                = __builtin_shufflevector(a, b, 0, 1, 4, 5);
+    *(QUAD*)(u + height)     = __builtin_shufflevector(a, b, 2, 3, 6, 7);
     *(QUAD*)(u + 2 * height) = __builtin_shufflevector(c, d, 0, 1, 4, 5);
 }
 
 /// u [3][vectors * LANES] = rows of l times y; consecutive k are `stride` reals apart.
 ALWAYS void NAME(multiply_rows)(const REAL* l, int32_t width, int32_t stride, const int vectors, const REAL* y, REAL* u)
 {
-    VEC s0[4] = { { 0 } }, s1[4] = { { 0 } }, s2[4] = { { 0 } };
+    VEC s0[4] = {{0}}, s1[4] = {{0}}, s2[4] = {{0}};
     for (int32_t k = 0; k < width; ++k, l += stride, y += 4)
     {
         const REAL y0 = y[0], y1 = y[1], y2 = y[2];
@@ -68,9 +68,9 @@ ALWAYS void NAME(multiply_rows)(const REAL* l, int32_t width, int32_t stride, co
     }
     for (int v = 0; v < vectors; ++v)
     {
-        *(VEC*)(u + v * LANES)                          = s0[v];
-        *(VEC*)(u + vectors * LANES + v * LANES)        = s1[v];
-        *(VEC*)(u + 2 * vectors * LANES + v * LANES)    = s2[v];
+        *(VEC*)(u + v * LANES)                       = s0[v];
+        *(VEC*)(u + vectors * LANES + v * LANES)     = s1[v];
+        *(VEC*)(u + 2 * vectors * LANES + v * LANES) = s2[v];
     }
 }
 
@@ -78,7 +78,7 @@ ALWAYS void NAME(multiply_rows)(const REAL* l, int32_t width, int32_t stride, co
 ALWAYS void NAME(accumulate_rows)(const REAL* l, int32_t width, int32_t stride, const int vectors, const REAL* u,
                                   const bool first, REAL* part)
 {
-    VEC u0[4] = { { 0 } }, u1[4] = { { 0 } }, u2[4] = { { 0 } };
+    VEC u0[4] = {{0}}, u1[4] = {{0}}, u2[4] = {{0}};
     for (int v = 0; v < vectors; ++v)
     {
         u0[v] = *(const VEC*)(u + v * LANES);
@@ -87,7 +87,7 @@ ALWAYS void NAME(accumulate_rows)(const REAL* l, int32_t width, int32_t stride, 
     }
     for (int32_t k = 0; k < width; ++k, l += stride, part += 3 * LANES)
     {
-        VEC s0 = { 0 }, s1 = { 0 }, s2 = { 0 };
+        VEC s0 = {0}, s1 = {0}, s2 = {0};
         if (!first)
         {
             s0 = *(const VEC*)part;
@@ -129,7 +129,7 @@ static void NAME(reduce)(const REAL* part, int32_t width, REAL* sum)
         NAME(fold)(part, q);
         NAME(fold)(part + LANES, q + 4);
         NAME(fold)(part + 2 * LANES, q + 8);
-        const QUAD a = *(const QUAD*)q, b = *(const QUAD*)(q + 4), c = *(const QUAD*)(q + 8), zero = { 0 };
+        const QUAD a = *(const QUAD*)q, b = *(const QUAD*)(q + 4), c = *(const QUAD*)(q + 8), zero = {0};
         const QUAD ab = __builtin_shufflevector(a, b, 0, 4, 1, 5) + __builtin_shufflevector(a, b, 2, 6, 3, 7);
         const QUAD co = __builtin_shufflevector(c, zero, 0, 4, 1, 5) + __builtin_shufflevector(c, zero, 2, 6, 3, 7);
         *(QUAD*)(sum + 4 * (int64_t)k) =
@@ -162,8 +162,8 @@ static void NAME(forward_diagonal)(const REAL* tiles, int32_t width, REAL* x)
     {
         const int32_t begin = t * FLX__TILE;
         const int32_t count = width - begin < FLX__TILE ? width - begin : FLX__TILE;
-        NAME(triangle_rows)(tiles + flx__diagonal_tile(t), flx__diagonal_columns(width, t), count, x,
-                            x + 4 * (int64_t)begin);
+        NAME(triangle_rows)
+        (tiles + flx__diagonal_tile(t), flx__diagonal_columns(width, t), count, x, x + 4 * (int64_t)begin);
     }
 }
 
@@ -199,10 +199,17 @@ static void NAME(forward_below)(const REAL* l, int32_t width, int32_t rows, int3
             NAME(forward_pass)(block + part, width, height, 4, slot + i + part, y, x);
         switch ((height - part) / LANES)
         {
-        case 1: NAME(forward_pass)(block + part, width, height, 1, slot + i + part, y, x); break;
-        case 2: NAME(forward_pass)(block + part, width, height, 2, slot + i + part, y, x); break;
-        case 3: NAME(forward_pass)(block + part, width, height, 3, slot + i + part, y, x); break;
-        default: break;
+        case 1:
+            NAME(forward_pass)(block + part, width, height, 1, slot + i + part, y, x);
+            break;
+        case 2:
+            NAME(forward_pass)(block + part, width, height, 2, slot + i + part, y, x);
+            break;
+        case 3:
+            NAME(forward_pass)(block + part, width, height, 3, slot + i + part, y, x);
+            break;
+        default:
+            break;
         }
         i += height;
     }
@@ -214,8 +221,9 @@ ALWAYS void NAME(backward_pass)(const REAL* l, int32_t width, int32_t stride, co
 {
     REAL u[3 * PASS] __attribute__((aligned(64)));
     for (int32_t r = 0; r < vectors * LANES; r += 4)
-        NAME(split4)(x + 4 * (int64_t)slot[r], x + 4 * (int64_t)slot[r + 1], x + 4 * (int64_t)slot[r + 2],
-                     x + 4 * (int64_t)slot[r + 3], u + r, vectors * LANES);
+        NAME(split4)
+        (x + 4 * (int64_t)slot[r], x + 4 * (int64_t)slot[r + 1], x + 4 * (int64_t)slot[r + 2],
+         x + 4 * (int64_t)slot[r + 3], u + r, vectors * LANES);
     if (first)
         NAME(accumulate_rows)(l, width, stride, vectors, u, true, part);
     else
@@ -235,10 +243,17 @@ static void NAME(backward_below)(const REAL* l, int32_t width, int32_t rows, int
         const bool first = i + part == begin;
         switch ((height - part) / LANES)
         {
-        case 1: NAME(backward_pass)(block + part, width, height, 1, slot + i + part, x, first, scratch); break;
-        case 2: NAME(backward_pass)(block + part, width, height, 2, slot + i + part, x, first, scratch); break;
-        case 3: NAME(backward_pass)(block + part, width, height, 3, slot + i + part, x, first, scratch); break;
-        default: break;
+        case 1:
+            NAME(backward_pass)(block + part, width, height, 1, slot + i + part, x, first, scratch);
+            break;
+        case 2:
+            NAME(backward_pass)(block + part, width, height, 2, slot + i + part, x, first, scratch);
+            break;
+        case 3:
+            NAME(backward_pass)(block + part, width, height, 3, slot + i + part, x, first, scratch);
+            break;
+        default:
+            break;
         }
         i += height;
     }
@@ -259,7 +274,7 @@ static void NAME(backward_below)(const REAL* l, int32_t width, int32_t rows, int
 ALWAYS void NAME(multiply3_rows)(int32_t n, const REAL* a, int64_t ld, const int count, const REAL* x0, const REAL* x1,
                                  const REAL* x2, REAL sum[][3])
 {
-    VEC     s0[PRODUCT_ROWS] = { { 0 } }, s1[PRODUCT_ROWS] = { { 0 } }, s2[PRODUCT_ROWS] = { { 0 } };
+    VEC     s0[PRODUCT_ROWS] = {{0}}, s1[PRODUCT_ROWS] = {{0}}, s2[PRODUCT_ROWS] = {{0}};
     int32_t j = 0;
     for (; j + LANES <= n; j += LANES)
     {

@@ -29,7 +29,10 @@ static inline int32_t flx__row_count(const flx__symbolic* sym, int32_t s)
 {
     return (int32_t)(sym->row_first[s + 1] - sym->row_first[s]);
 }
-static inline const int32_t* flx__row_list(const flx__symbolic* sym, int32_t s) { return sym->row + sym->row_first[s]; }
+static inline const int32_t* flx__row_list(const flx__symbolic* sym, int32_t s)
+{
+    return sym->row + sym->row_first[s];
+}
 
 /// Ranges of supernodes that independent tasks take, and the top of the tree that is left.
 /// A task is a run of whole subtrees; the shape depends on the weights only.

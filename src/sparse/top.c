@@ -2,8 +2,9 @@
 //
 //   panel = columns of A + updates of the children;  left-looking Cholesky by pieces of FLX__PIECE columns;
 //   the free part of the update goes into a matrix of its own, the prone part straight into Sigma -= L_21 L_21^T.
-// [LLKS] eq. 14: Sigma is complete once every supernode has done so. Each tile is computed by one worker with one-thread
-// BLAS, and supernodes follow one another in postorder, so the sums have one order whatever the number of workers.
+// [LLKS] eq. 14: Sigma is complete once every supernode has done so. Each tile is computed by one worker with
+// one-thread BLAS, and supernodes follow one another in postorder, so the sums have one order whatever the number of
+// workers.
 #include "sparse/blas.h"
 #include "sparse/factor_internal.h"
 
@@ -27,13 +28,19 @@ typedef struct top_front
     int32_t free_tiles; // tiles of the rows below, free ones first
     int32_t tiles;
 
-    flx__update    update; // of the child in work
+    flx__update    update;    // of the child in work
     const int32_t* child_row; // [child_below]
     int32_t        child_below;
 } top_front;
 
-static int64_t triangle(int64_t k) { return k * (k + 1) / 2; }
-static int32_t tile_count(int32_t rows) { return (rows + FLX__TOP_TILE - 1) / FLX__TOP_TILE; }
+static int64_t triangle(int64_t k)
+{
+    return k * (k + 1) / 2;
+}
+static int32_t tile_count(int32_t rows)
+{
+    return (rows + FLX__TOP_TILE - 1) / FLX__TOP_TILE;
+}
 
 static void clear_columns(void* user, int64_t begin, int64_t end, int32_t worker)
 {
@@ -67,8 +74,8 @@ static void add_columns(void* user, int64_t begin, int64_t end, int32_t worker)
             continue;
         }
         const int64_t column = map[row[j]];
-        double*       to     = column < f->width ? f->panel + column * f->rows
-                                                 : f->rest + (column - f->width) * f->below - f->width;
+        double*       to =
+            column < f->width ? f->panel + column * f->rows : f->rest + (column - f->width) * f->below - f->width;
         for (int64_t i = j; i < r; ++i) to[map[row[i]]] += from[i];
     }
 }
@@ -78,14 +85,14 @@ static void take_update(top_front* f, int32_t child)
     const flx__symbolic* sym = f->num->sym;
     flx__update*         u   = &f->num->update[child];
     if (!u->data) return;
-    f->update      = *u;
-    f->child_row   = flx__row_list(sym, child) + sym->width[child];
-    f->child_below = flx__row_count(sym, child) - sym->width[child];
+    f->update       = *u;
+    f->child_row    = flx__row_list(sym, child) + sym->width[child];
+    f->child_below  = flx__row_count(sym, child) - sym->width[child];
     int32_t columns = f->child_below;
     while (u->ld && columns > 0 && f->child_row[columns - 1] >= sym->free_count) --columns; // Sigma has those already
     flx__parallel_for(f->num->ctx, columns, 16, add_columns, f);
     if (u->owned) flx__free(f->num->ctx, u->data);
-    *u = (flx__update){ 0 };
+    *u = (flx__update){0};
 }
 
 // --- Cholesky of the panel -----------------------------------------------------------------------------
@@ -218,7 +225,7 @@ static flx_status factor_supernode(flx__numeric* num, int32_t s, double* panel, 
 {
     flx_status           status = FLX_OK;
     const flx__symbolic* sym    = num->sym;
-    top_front            f      = { .num = num, .s = s, .panel = panel, .row = flx__row_list(sym, s) };
+    top_front            f      = {.num = num, .s = s, .panel = panel, .row = flx__row_list(sym, s)};
 
     f.rows  = flx__row_count(sym, s);
     f.width = sym->width[s];
@@ -230,7 +237,7 @@ static flx_status factor_supernode(flx__numeric* num, int32_t s, double* panel, 
     if (f.free_below > 0)
     {
         FLX_NEW(num->ctx, f.rest, (int64_t)f.below * f.free_below);
-        num->update[s] = (flx__update){ .data = f.rest, .ld = f.below, .owned = true };
+        num->update[s] = (flx__update){.data = f.rest, .ld = f.below, .owned = true};
     }
     flx__parallel_for(num->ctx, f.width + f.free_below, 16, clear_columns, &f);
     for (int32_t i = 0; i < f.rows; ++i) num->map[f.row[i]] = i;
@@ -271,7 +278,7 @@ flx_status flx__top_run(flx__numeric* num)
     }
     for (int32_t s = 0; s < sym->count; ++s) // tasks whose root has nothing but prone rows below
     {
-        top_front f = { .num = num };
+        top_front f = {.num = num};
         if (num->update[s].data) take_update(&f, s);
     }
 

@@ -12,7 +12,7 @@ flx_status flx__rows_from_lower(flx_context* ctx, const flx_csc* a, int32_t free
 {
     flx_status    status = FLX_OK;
     const int32_t n      = a->n;
-    *out                 = (flx__rows){ .n = n };
+    *out                 = (flx__rows){.n = n};
 
     FLX_NEW_ZERO(ctx, out->first, (int64_t)n + 1);
     for (int32_t k = 0; k < free_count; ++k)
@@ -36,7 +36,7 @@ void flx__rows_release(flx_context* ctx, flx__rows* rows)
 {
     flx__free(ctx, rows->first);
     flx__free(ctx, rows->column);
-    *rows = (flx__rows){ 0 };
+    *rows = (flx__rows){0};
 }
 
 void flx__etree(const flx__rows* rows, int32_t* parent, int32_t* ancestor)

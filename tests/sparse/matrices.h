@@ -21,7 +21,7 @@ typedef struct edges
 
 static inline edges edges_new(int32_t n)
 {
-    edges e = { .n = n, .capacity = 64 };
+    edges e    = {.n = n, .capacity = 64};
     e.i        = malloc((size_t)e.capacity * sizeof *e.i);
     e.j        = malloc((size_t)e.capacity * sizeof *e.j);
     e.value    = malloc((size_t)e.capacity * sizeof *e.value);
@@ -59,15 +59,15 @@ static inline void edges_spring(edges* e, int32_t i, int32_t j, double stiffness
     e->diagonal[j] += stiffness;
 }
 
-/// Body-centred cubic lattice: a node for each corner and centre of the kept cells, springs along the edges of its tets.
-/// node_at (may be NULL): [3] position of each node in half cells, malloc'ed for the caller.
+/// Body-centred cubic lattice: a node for each corner and centre of the kept cells, springs along the edges of its
+/// tets. node_at (may be NULL): [3] position of each node in half cells, malloc'ed for the caller.
 static inline edges edges_lattice(int32_t nx, int32_t ny, int32_t nz, bool (*keep)(int32_t, int32_t, int32_t),
                                   int32_t (**node_at)[3])
 {
     const int64_t mx = 2 * nx + 1, my = 2 * ny + 1, mz = 2 * nz + 1;
-    int32_t*      id    = malloc((size_t)(mx * my * mz) * sizeof *id);
-    int32_t(*at)[3]     = malloc((size_t)(mx * my * mz / 2 + 8) * sizeof *at);
-    int32_t       count = 0;
+    int32_t*      id = malloc((size_t)(mx * my * mz) * sizeof *id);
+    int32_t(*at)[3]  = malloc((size_t)(mx * my * mz / 2 + 8) * sizeof *at);
+    int32_t count    = 0;
 #define LATTICE_ID(x, y, z) id[(((int64_t)(z)) * my + (y)) * mx + (x)]
     memset(id, 0xff, (size_t)(mx * my * mz) * sizeof *id);
     for (int32_t z = 0; z < nz; ++z)
@@ -117,7 +117,7 @@ static inline edges edges_lattice(int32_t nx, int32_t ny, int32_t nz, bool (*kee
 /// Graph of the edges, without loops and repetitions; free with graph_free.
 static inline flx_graph edges_graph(const edges* e)
 {
-    flx_graph g = { .n = e->n };
+    flx_graph g = {.n = e->n};
     g.first     = calloc((size_t)e->n + 2, sizeof *g.first);
     g.adjacent  = malloc(((size_t)e->count * 2 + 1) * sizeof *g.adjacent);
     for (int64_t k = 0; k < e->count; ++k)
@@ -169,7 +169,7 @@ static inline int csc_compare(const void* a, const void* b)
 static inline flx_csc edges_matrix(const edges* e, const int32_t* order)
 {
     const int32_t n     = e->n;
-    flx_csc       a     = { .n = n };
+    flx_csc       a     = {.n = n};
     int32_t*      place = malloc(((size_t)n + 1) * sizeof *place);
     int64_t*      key   = malloc(((size_t)e->count + 1) * 2 * sizeof *key);
     double*       value = malloc(((size_t)e->count + 1) * sizeof *value);
@@ -190,9 +190,9 @@ static inline flx_csc edges_matrix(const edges* e, const int32_t* order)
         key[2 * at]      = i < j ? j : i;
         key[2 * at + 1]  = k;
     }
-    a.first = malloc(((size_t)n + 1) * sizeof *a.first);
-    a.row   = malloc(((size_t)e->count + (size_t)n + 1) * sizeof *a.row);
-    a.value = malloc(((size_t)e->count + (size_t)n + 1) * sizeof *a.value);
+    a.first     = malloc(((size_t)n + 1) * sizeof *a.first);
+    a.row       = malloc(((size_t)e->count + (size_t)n + 1) * sizeof *a.row);
+    a.value     = malloc(((size_t)e->count + (size_t)n + 1) * sizeof *a.value);
     int64_t end = 0, begin = 0;
     for (int32_t j = 0; j < n; ++j)
     {

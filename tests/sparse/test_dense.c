@@ -2,7 +2,7 @@
 
 #include "sparse/sparse.h"
 
-static const int32_t sizes[] = { 1, 2, 7, 191, 192, 193, 400 };
+static const int32_t sizes[] = {1, 2, 7, 191, 192, 193, 400};
 #define SIZES 7
 
 /// Random positive definite matrix [n][ld], full.
@@ -67,12 +67,12 @@ static void solve_inverts_the_product(void** state)
     {
         const int32_t n = sizes[k], columns = 1 + k;
         const int64_t ld = n + 1, ldb = n + 2;
-        double*       a   = random_spd(n, ld, 3);
-        double*       l   = random_spd(n, ld, 3);
-        double*       x   = malloc((size_t)(ldb * columns) * sizeof *x);
-        double*       b   = calloc((size_t)(ldb * columns), sizeof *b);
-        float*        l32 = malloc((size_t)(ld * n) * sizeof *l32);
-        float*        b32 = malloc((size_t)(ldb * columns) * sizeof *b32);
+        double*       a    = random_spd(n, ld, 3);
+        double*       l    = random_spd(n, ld, 3);
+        double*       x    = malloc((size_t)(ldb * columns) * sizeof *x);
+        double*       b    = calloc((size_t)(ldb * columns), sizeof *b);
+        float*        l32  = malloc((size_t)(ld * n) * sizeof *l32);
+        float*        b32  = malloc((size_t)(ldb * columns) * sizeof *b32);
         uint64_t      seed = 8;
         for (int64_t i = 0; i < ldb * columns; ++i) x[i] = test_random(&seed);
         for (int32_t c = 0; c < columns; ++c)
@@ -131,7 +131,7 @@ static void inverse_times_matrix_is_the_identity_and_symmetric(void** state)
 static void product_of_three_columns_equals_the_naive_one(void** state)
 {
     (void)state;
-    const char* const isas[] = { "scalar", "sse2", "avx2", "avx512" };
+    const char* const isas[] = {"scalar", "sse2", "avx2", "avx512"};
     for (int isa = 0; isa < 4; ++isa)
     {
         flx_context_desc desc = flx_context_desc_default();
@@ -183,13 +183,13 @@ static void product_of_three_columns_equals_the_naive_one(void** state)
 static void matrices_that_are_not_positive_definite_are_refused_with_the_row(void** state)
 {
     (void)state;
-    flx_context* ctx = test_context(2);
-    const int32_t n  = 300;
+    flx_context*  ctx = test_context(2);
+    const int32_t n   = 300;
     for (int32_t row = 10; row < n; row += 240)
         for (int evil = 0; evil < 3; ++evil)
         {
-            double* a = random_spd(n, n, 7);
-            float*  s = malloc((size_t)(n * n) * sizeof *s);
+            double* a   = random_spd(n, n, 7);
+            float*  s   = malloc((size_t)(n * n) * sizeof *s);
             int32_t bad = -1;
             if (evil == 0) a[row + row * n] = NAN;
             if (evil == 1) a[row + row * n] = -1.0;
@@ -217,19 +217,19 @@ static void matrices_that_are_not_positive_definite_are_refused_with_the_row(voi
 static void same_bits_for_any_number_of_workers(void** state)
 {
     (void)state;
-    const int32_t workers[] = { 1, 2, 3, 8 };
+    const int32_t workers[] = {1, 2, 3, 8};
     const int32_t n         = 500;
     uint64_t      first     = 0;
     for (int k = 0; k < 4; ++k)
     {
-        flx_context* ctx  = test_context(workers[k]);
-        double*      a    = random_spd(n, n, 9);
-        double*      v    = random_spd(n, n, 9);
-        double*      b    = malloc(3 * (size_t)n * sizeof *b);
-        double*      y    = malloc(3 * (size_t)n * sizeof *y);
-        float*       s    = malloc((size_t)(n * n) * sizeof *s);
-        double* const x3[3] = { b, b + n, b + 2 * n };
-        double* const y3[3] = { y, y + n, y + 2 * n };
+        flx_context*  ctx   = test_context(workers[k]);
+        double*       a     = random_spd(n, n, 9);
+        double*       v     = random_spd(n, n, 9);
+        double*       b     = malloc(3 * (size_t)n * sizeof *b);
+        double*       y     = malloc(3 * (size_t)n * sizeof *y);
+        float*        s     = malloc((size_t)(n * n) * sizeof *s);
+        double* const x3[3] = {b, b + n, b + 2 * n};
+        double* const y3[3] = {y, y + n, y + 2 * n};
         for (int64_t i = 0; i < n * n; ++i) s[i] = (float)a[i];
         for (int32_t i = 0; i < 3 * n; ++i) b[i] = sin(i);
         flx__dense_multiply3_f64(ctx, n, v, n, x3, y3);

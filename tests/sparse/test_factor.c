@@ -88,20 +88,34 @@ static edges make_case(int32_t which)
 {
     switch (which)
     {
-    case 0: return diagonal_only(1);
-    case 1: return banded(2, 1);
-    case 2: return diagonal_only(40);
-    case 3: return arrow(60, true);
-    case 4: return arrow(60, false);
-    case 5: return banded(200, 3);
-    case 6: return banded(150, 149); // dense
-    case 7: return random_sparse(120, 2, 1);
-    case 8: return random_sparse(300, 3, 2);
-    case 9: return random_sparse(90, 20, 3);
-    case 10: return held_lattice(3, 3, 3);
-    case 11: return held_lattice(9, 3, 3);
-    case 12: return several_components();
-    default: return banded(400, 140); // wider than one piece
+    case 0:
+        return diagonal_only(1);
+    case 1:
+        return banded(2, 1);
+    case 2:
+        return diagonal_only(40);
+    case 3:
+        return arrow(60, true);
+    case 4:
+        return arrow(60, false);
+    case 5:
+        return banded(200, 3);
+    case 6:
+        return banded(150, 149); // dense
+    case 7:
+        return random_sparse(120, 2, 1);
+    case 8:
+        return random_sparse(300, 3, 2);
+    case 9:
+        return random_sparse(90, 20, 3);
+    case 10:
+        return held_lattice(3, 3, 3);
+    case 11:
+        return held_lattice(9, 3, 3);
+    case 12:
+        return several_components();
+    default:
+        return banded(400, 140); // wider than one piece
     }
 }
 
@@ -133,7 +147,7 @@ typedef struct system_under_test
     flx_context* ctx;
     flx_csc      a;
     flx_factor*  f;
-    double*      x[3];  // the solution that belongs to b
+    double*      x[3]; // the solution that belongs to b
     double*      b[3];
     float*       b32[3];
 } system_under_test;
@@ -146,7 +160,7 @@ static void open_system(system_under_test* s, const edges* e, int32_t workers, c
     desc.isa              = isa;
     if (flx_context_create(&desc, &s->ctx) != FLX_OK) fail_msg("no context");
     flx_context*       ctx     = s->ctx;
-    flx_factor_options options = { .single = true, .keep_double = true };
+    flx_factor_options options = {.single = true, .keep_double = true};
     s->a                       = edges_matrix(e, order);
     CHECK_OK(flx__factor_create(ctx, &s->a, free_count, &options, NULL, &s->f));
     uint64_t seed = 99;
@@ -217,7 +231,7 @@ static void check_case(const edges* e, const int32_t* order, int32_t free_count,
     open_system(&s, e, 2, isa, free_count, order);
     const int64_t n = e->n, n2 = n - free_count;
 
-    double* d = dense_of(&s.a);
+    double*      d     = dense_of(&s.a);
     const double scale = largest(d, n * n);
     eliminate(d, n, free_count);
     const double* schur = flx__factor_schur(s.f);
@@ -234,8 +248,8 @@ static void check_case(const edges* e, const int32_t* order, int32_t free_count,
     for (int c = 0; c < 3; ++c)
         for (int64_t i = 0; i < n; ++i)
         {
-            CHECK_NEAR(s.b[c][i], s.x[c][i], 1e-9);             // condition below 1e5
-            CHECK_NEAR((double)s.b32[c][i], s.x[c][i], 2e-3);   // the same in single precision
+            CHECK_NEAR(s.b[c][i], s.x[c][i], 1e-9);           // condition below 1e5
+            CHECK_NEAR((double)s.b32[c][i], s.x[c][i], 2e-3); // the same in single precision
         }
     close_system(&s);
 }
@@ -243,11 +257,11 @@ static void check_case(const edges* e, const int32_t* order, int32_t free_count,
 static void schur_and_solutions_equal_a_dense_computation(void** state)
 {
     (void)state;
-    const char* const isas[] = { "auto", "scalar" };
+    const char* const isas[] = {"auto", "scalar"};
     for (int32_t which = 0; which < CASES; ++which)
     {
         edges         e        = make_case(which);
-        const int32_t counts[] = { e.n, 0, e.n / 2, e.n - e.n / 7 };
+        const int32_t counts[] = {e.n, 0, e.n / 2, e.n - e.n / 7};
         for (int k = 0; k < 4; ++k) check_case(&e, NULL, counts[k], isas[k % 2]);
         edges_free(&e);
     }
@@ -256,7 +270,7 @@ static void schur_and_solutions_equal_a_dense_computation(void** state)
 static void every_instruction_set_solves(void** state)
 {
     (void)state;
-    const char* const isas[] = { "scalar", "sse2", "avx2", "avx512" };
+    const char* const isas[] = {"scalar", "sse2", "avx2", "avx512"};
     edges             e      = held_lattice(6, 4, 4);
     for (int k = 0; k < 4; ++k)
     {
@@ -380,7 +394,7 @@ static uint64_t hash_of(system_under_test* s, int32_t free_count)
 static void same_bits_for_any_number_of_workers(void** state)
 {
     (void)state;
-    const int32_t workers[] = { 1, 2, 3, 8 };
+    const int32_t workers[] = {1, 2, 3, 8};
     flx_context*  ctx       = test_context(1);
     edges         e         = held_lattice(20, 12, 12); // large enough for several tasks and a tiled top
     flx_graph     graph     = edges_graph(&e);
@@ -440,7 +454,7 @@ static void a_component_that_nothing_holds_is_named(void** state)
 {
     (void)state;
     flx_context*       ctx     = test_context(2);
-    flx_factor_options options = { .single = true };
+    flx_factor_options options = {.single = true};
     edges              e       = edges_lattice(4, 4, 3, two_bars, NULL);
     int32_t(*at)[3];
     edges same = edges_lattice(4, 4, 3, two_bars, &at);
@@ -470,15 +484,15 @@ static void indefinite_and_nonfinite_matrices_are_refused(void** state)
 {
     (void)state;
     flx_context*       ctx     = test_context(1);
-    flx_factor_options options = { .single = true };
-    const double       evil[]  = { NAN, INFINITY, -INFINITY };
+    flx_factor_options options = {.single = true};
+    const double       evil[]  = {NAN, INFINITY, -INFINITY};
     flx_factor*        f       = NULL;
     int32_t            bad     = -1;
     edges              e       = banded(30, 3);
     for (int k = 0; k < 3; ++k)
         for (int32_t free_count = 0; free_count <= 30; free_count += 15)
         {
-            flx_csc a = edges_matrix(&e, NULL);
+            flx_csc a                = edges_matrix(&e, NULL);
             a.value[a.first[20] + 1] = evil[k];
             CHECK_FAILS(flx__factor_create(ctx, &a, free_count, &options, &bad, &f), FLX_ERR_UNHELD);
             assert_int_equal(bad, 21);
@@ -502,7 +516,7 @@ static void every_failed_allocation_leaves_nothing_behind(void** state)
 {
     (void)state;
     flx_context*       ctx       = test_context(2);
-    flx_factor_options options   = { .single = true, .keep_double = true };
+    flx_factor_options options   = {.single = true, .keep_double = true};
     edges              e         = held_lattice(3, 3, 3);
     flx_csc            a         = edges_matrix(&e, NULL);
     flx_factor*        f         = NULL;
@@ -530,13 +544,13 @@ static void the_top_of_the_tree_survives_failed_allocations_too(void** state)
 {
     (void)state;
     flx_context*       ctx     = test_context(2);
-    flx_factor_options options = { .single = true };
+    flx_factor_options options = {.single = true};
     edges              e       = held_lattice(12, 12, 12);
     flx_graph          graph   = edges_graph(&e);
     int32_t*           order   = malloc((size_t)e.n * sizeof *order);
     CHECK_OK(flx__order_nested_dissection(ctx, &graph, NULL, order));
-    flx_csc     a      = edges_matrix(&e, order);
-    flx_factor* f      = NULL;
+    flx_csc     a = edges_matrix(&e, order);
+    flx_factor* f = NULL;
     CHECK_OK(flx__factor_create(ctx, &a, a.n, &options, NULL, &f));
     flx__factor_destroy(f);
     const int64_t before = flx_context_allocation_count(ctx);
@@ -586,8 +600,8 @@ static void solutions_equal_cholmod(void** state)
 
     cholmod_common c;
     cholmod_l_start(&c);
-    cholmod_sparse* m = cholmod_l_allocate_sparse((size_t)e.n, (size_t)e.n, (size_t)s.a.first[e.n], 1, 1, -1,
-                                                  CHOLMOD_REAL, &c);
+    cholmod_sparse* m =
+        cholmod_l_allocate_sparse((size_t)e.n, (size_t)e.n, (size_t)s.a.first[e.n], 1, 1, -1, CHOLMOD_REAL, &c);
     for (int64_t j = 0; j <= e.n; ++j) ((int64_t*)m->p)[j] = s.a.first[j];
     for (int64_t p = 0; p < s.a.first[e.n]; ++p)
     {

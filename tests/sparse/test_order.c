@@ -19,8 +19,10 @@ static void check_order(const edges* e, const uint8_t* prone)
         assert_int_equal(seen[order[k]], 0);
         assert_int_equal(order[k], again[k]);
         seen[order[k]] = 1;
-        if (prone && prone[order[k]]) prone_began = true;
-        else assert_false(prone_began);
+        if (prone && prone[order[k]])
+            prone_began = true;
+        else
+            assert_false(prone_began);
     }
     free(order);
     free(again);
@@ -77,7 +79,7 @@ static void nested_dissection_fills_less_than_the_natural_order(void** state)
     edges              e       = edges_lattice(10, 10, 10, NULL, NULL);
     flx_graph          graph   = edges_graph(&e);
     int32_t*           order   = malloc((size_t)e.n * sizeof *order);
-    flx_factor_options options = { .single = true };
+    flx_factor_options options = {.single = true};
     int64_t            nonzeros[2];
     for (int32_t v = 0; v < e.n; ++v) e.diagonal[v] += 0.1;
     CHECK_OK(flx__order_nested_dissection(ctx, &graph, NULL, order));
@@ -105,7 +107,7 @@ static void every_failed_allocation_is_reported_and_leaves_nothing(void** state)
     edges        e     = edges_lattice(2, 2, 2, NULL, NULL);
     flx_graph    graph = edges_graph(&e);
     int32_t      order[64];
-    uint8_t      prone[64] = { 1, 0, 1 };
+    uint8_t      prone[64] = {1, 0, 1};
     int64_t      countdown = 0;
     for (;; ++countdown)
     {

@@ -63,17 +63,17 @@ typedef struct solved
 /// Solve with a contact on top, compare with the direct solve.
 static solved solve_against_direct(int32_t workers, bool warm, double tolerance)
 {
-    flx_context* ctx     = test_context(workers);
-    edges        e       = lattice(1.0);
-    contact      touch   = { .row = 40, .stiffness = 25.0 };
-    flx_csc      a       = edges_matrix(&e, NULL);
-    const int32_t n      = a.n;
-    double*      extra   = calloc((size_t)n, sizeof *extra);
-    double*      work    = malloc(15 * (size_t)n * sizeof *work);
-    double *     x[3], *b[3];
-    flx_csr      m;
-    flx_factor*  f       = NULL;
-    flx_factor_options options = { .keep_double = true };
+    flx_context*       ctx   = test_context(workers);
+    edges              e     = lattice(1.0);
+    contact            touch = {.row = 40, .stiffness = 25.0};
+    flx_csc            a     = edges_matrix(&e, NULL);
+    const int32_t      n     = a.n;
+    double*            extra = calloc((size_t)n, sizeof *extra);
+    double*            work  = malloc(15 * (size_t)n * sizeof *work);
+    double *           x[3], *b[3];
+    flx_csr            m;
+    flx_factor*        f       = NULL;
+    flx_factor_options options = {.keep_double = true};
     CHECK_OK(flx__csr_from_lower(ctx, &a, &m));
     extra[touch.row] = touch.stiffness;
     a.value[a.first[touch.row]] += touch.stiffness;
@@ -85,9 +85,15 @@ static solved solve_against_direct(int32_t workers, bool warm, double tolerance)
         fill(b[c], n, 7 + (uint64_t)c);
         fill(x[c], n, 70 + (uint64_t)c);
     }
-    const flx_pcg pcg = { .ctx = ctx, .a = &m, .extra_diagonal = extra, .extra = add_contact, .extra_user = &touch,
-                          .max_iterations = 1000, .tolerance = tolerance, .work = work };
-    const double* const rhs[3] = { b[0], b[1], b[2] };
+    const flx_pcg       pcg    = {.ctx            = ctx,
+                                  .a              = &m,
+                                  .extra_diagonal = extra,
+                                  .extra          = add_contact,
+                                  .extra_user     = &touch,
+                                  .max_iterations = 1000,
+                                  .tolerance      = tolerance,
+                                  .work           = work};
+    const double* const rhs[3] = {b[0], b[1], b[2]};
     solved              result;
     const int64_t       allocations = flx_context_allocation_count(ctx);
     result.iterations               = flx__pcg_solve(&pcg, rhs, x, warm);
@@ -103,8 +109,14 @@ static solved solve_against_direct(int32_t workers, bool warm, double tolerance)
     if (warm) // starting from the solution there is nothing to do
     {
         for (int c = 0; c < 3; ++c) fill(b[c], n, 7 + (uint64_t)c);
-        const flx_pcg easy = { .ctx = ctx, .a = &m, .extra_diagonal = extra, .extra = add_contact, .extra_user = &touch,
-                               .max_iterations = 1000, .tolerance = 10.0 * tolerance, .work = work };
+        const flx_pcg easy = {.ctx            = ctx,
+                              .a              = &m,
+                              .extra_diagonal = extra,
+                              .extra          = add_contact,
+                              .extra_user     = &touch,
+                              .max_iterations = 1000,
+                              .tolerance      = 10.0 * tolerance,
+                              .work           = work};
         assert_int_equal(flx__pcg_solve(&easy, rhs, x, true), 0);
     }
     for (int c = 0; c < 3; ++c)
@@ -144,18 +156,18 @@ static void same_bits_for_any_number_of_workers(void** state)
 static void zero_right_hand_sides_and_limits_stop_at_once(void** state)
 {
     (void)state;
-    flx_context* ctx  = test_context(1);
-    edges        e    = lattice(1.0);
-    flx_csc      a    = edges_matrix(&e, NULL);
-    const int32_t n   = a.n;
-    double*      work = malloc(15 * (size_t)n * sizeof *work);
-    double*      b    = calloc(3 * (size_t)n, sizeof *b);
-    double*      x    = malloc(3 * (size_t)n * sizeof *x);
-    flx_csr      m;
+    flx_context*  ctx  = test_context(1);
+    edges         e    = lattice(1.0);
+    flx_csc       a    = edges_matrix(&e, NULL);
+    const int32_t n    = a.n;
+    double*       work = malloc(15 * (size_t)n * sizeof *work);
+    double*       b    = calloc(3 * (size_t)n, sizeof *b);
+    double*       x    = malloc(3 * (size_t)n * sizeof *x);
+    flx_csr       m;
     CHECK_OK(flx__csr_from_lower(ctx, &a, &m));
-    flx_pcg pcg = { .ctx = ctx, .a = &m, .max_iterations = 50, .tolerance = 1e-12, .work = work };
-    const double* const rhs[3] = { b, b + n, b + 2 * n };
-    double* const       sol[3] = { x, x + n, x + 2 * n };
+    flx_pcg             pcg    = {.ctx = ctx, .a = &m, .max_iterations = 50, .tolerance = 1e-12, .work = work};
+    const double* const rhs[3] = {b, b + n, b + 2 * n};
+    double* const       sol[3] = {x, x + n, x + 2 * n};
     fill(x, 3 * n, 4);
     assert_int_equal(flx__pcg_solve(&pcg, rhs, sol, false), 0);
     for (int32_t i = 0; i < 3 * n; ++i) assert_true(x[i] == 0.0);
