@@ -161,6 +161,7 @@ typedef enum flx_strategy
     FLX_STRATEGY_FULL,
     FLX_STRATEGY_PCG
 } flx_strategy;
+typedef enum flx_follow { FLX_FOLLOW_BONES = 0, FLX_FOLLOW_NONE } flx_follow;
 typedef enum flx_precision { FLX_PRECISION_SINGLE = 0, FLX_PRECISION_DOUBLE } flx_precision;
 
 /// Everything under `solver:`. Ranges, units and meanings: src/solver/settings.def, printed by `flexor schema`.
@@ -170,6 +171,7 @@ typedef struct flx_settings
     flx_mode      mode;
     flx_strategy  strategy;
     flx_precision precision;
+    flx_follow    follow;
     int32_t       outer, inner, substeps;
     int32_t       pcg_iterations, contact_sweeps;
     double        damping, proximal, tolerance, pcg_tolerance, divergence;

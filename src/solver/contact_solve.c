@@ -60,8 +60,7 @@ double flx__contact_gap_at(const flx_solver* s, const flx_contact* c, double* co
     return c->gap + c->normal[0] * w[0] + c->normal[1] * w[1] + c->normal[2] * w[2];
 }
 
-/// delta = Sigma^-1 reduced
-static void free_increment(flx_solver* s)
+void flx__free_increment(flx_solver* s)
 {
     if (!s->single)
     {
@@ -183,7 +182,7 @@ static void solve_unilateral(flx_solver* s, flx_state* q)
     flx_contact_work* w = &s->contact;
     double*           f[3] = { w->lambda, w->lambda + w->most, w->lambda + 2 * (int64_t)w->most };
 
-    free_increment(s);
+    flx__free_increment(s);
     for (int32_t i = 0; i < w->count; ++i)
     {
         w->free_gap[i] = flx__contact_gap_at(s, &w->contact[i], s->delta, s->n1);
@@ -266,7 +265,7 @@ static void solve_spring(flx_solver* s, flx_state* q)
 {
     flx_contact_work* w    = &s->contact;
     double*           f[3] = { w->lambda, w->lambda + w->most, w->lambda + 2 * (int64_t)w->most };
-    free_increment(s);
+    flx__free_increment(s);
     gather_penetrating(s);
     join(s, 0, false);
     const int32_t k = w->pushing_count;
@@ -291,16 +290,31 @@ static void solve_spring(flx_solver* s, flx_state* q)
     write_forces(s, q, (const double**)f, false);
 }
 
+void flx__dense_increment(flx_solver* s, double* const rhs[3])
+{
+    for (int c = 0; c < 3; ++c)
+    {
+        if (!s->single)
+        {
+            memcpy(s->delta[c], rhs[c], sizeof(double) * (size_t)s->n2);
+            flx__dense_solve_f64(s->ctx, s->n2, s->dense, s->n2, s->delta[c], s->n2, 1);
+            continue;
+        }
+        for (int32_t i = 0; i < s->n2; ++i) s->narrow_in[c][i] = (float)rhs[c][i];
+        flx__dense_solve_f32(s->ctx, s->n2, s->dense, s->n2, s->narrow_in[c], s->n2, 1);
+        for (int32_t i = 0; i < s->n2; ++i) s->delta[c][i] = (double)s->narrow_in[c][i];
+    }
+}
+
 /// [LLKS] section 4: add W^T C W to Sigma, factorize, solve.
 static void solve_refactor(flx_solver* s, flx_state* q)
 {
     flx_contact_work* w    = &s->contact;
     const int64_t     n2   = s->n2;
     double*           f[3] = { w->lambda, w->lambda + w->most, w->lambda + 2 * (int64_t)w->most };
-    double*           rhs[3] = { s->delta[0], s->delta[1], s->delta[2] };
     gather_penetrating(s);
 
-    for (int c = 0; c < 3; ++c) memcpy(rhs[c], s->reduced[c], sizeof(double) * (size_t)n2);
+    for (int c = 0; c < 3; ++c) memcpy(s->push[c], s->reduced[c], sizeof(double) * (size_t)n2); // the right-hand side, for now
     memcpy(s->dense, s->schur, (s->single ? sizeof(float) : sizeof(double)) * (size_t)(n2 * n2));
     for (int32_t i = 0; i < w->pushing_count; ++i)
     {
@@ -310,7 +324,7 @@ static void solve_refactor(flx_solver* s, flx_state* q)
         {
             const int64_t va = c->vertex[a] - s->n1;
             if (c->vertex[a] < s->n1) continue;
-            for (int axis = 0; axis < 3; ++axis) rhs[axis][va] += k * c->weight[a] * pull(s, c, axis);
+            for (int axis = 0; axis < 3; ++axis) s->push[axis][va] += k * c->weight[a] * pull(s, c, axis);
             for (int b = 0; b < FLX_CONTACT_CORNERS; ++b)
             {
                 const int64_t vb = c->vertex[b] - s->n1;
@@ -323,20 +337,13 @@ static void solve_refactor(flx_solver* s, flx_state* q)
             }
         }
     }
-    int32_t bad;
-    if (s->single)
-    {
-        if (flx__dense_cholesky_f32(s->ctx, s->n2, s->dense, n2, &bad) == FLX_OK)
-        {
-            for (int c = 0; c < 3; ++c)
-                for (int32_t i = 0; i < n2; ++i) s->narrow_in[c][i] = (float)rhs[c][i];
-            for (int c = 0; c < 3; ++c) flx__dense_solve_f32(s->ctx, s->n2, s->dense, n2, s->narrow_in[c], n2, 1);
-            for (int c = 0; c < 3; ++c)
-                for (int32_t i = 0; i < n2; ++i) s->delta[c][i] = (double)s->narrow_in[c][i];
-        }
-    }
-    else if (flx__dense_cholesky_f64(s->ctx, s->n2, s->dense, n2, &bad) == FLX_OK)
-        for (int c = 0; c < 3; ++c) flx__dense_solve_f64(s->ctx, s->n2, s->dense, n2, s->delta[c], n2, 1);
+    int32_t          bad;
+    const flx_status factored = s->single ? flx__dense_cholesky_f32(s->ctx, s->n2, s->dense, n2, &bad)
+                                          : flx__dense_cholesky_f64(s->ctx, s->n2, s->dense, n2, &bad);
+    if (factored == FLX_OK)
+        flx__dense_increment(s, s->push);
+    else
+        for (int c = 0; c < 3; ++c) memset(s->delta[c], 0, sizeof(double) * (size_t)n2);
 
     for (int32_t i = 0; i < w->pushing_count; ++i)
     {

@@ -330,6 +330,7 @@ flx_status flx_solver_create(flx_context* ctx, const flx_model* m, const flx_set
     FLX_TRY(report(ctx, progress, user, "preparing contacts", 0.9));
     FLX_TRY(workspace(s));
     FLX_TRY(contact_workspace(s));
+    FLX_TRY(flx__follow_create(s));
     FLX_TRY(report(ctx, progress, user, "ready", 1));
     s->info.bytes = flx_context_bytes_now(ctx) - before;
     *out          = s;
@@ -355,7 +356,7 @@ void flx_solver_destroy(flx_solver* s)
     }
     flx_contact_work* w = &s->contact;
     void* const array[] = { s->dense, s->pcg_work, s->pcg_diagonal, s->x, s->u, s->u_turned, s->x_inertial, s->x_start, s->x_outer,
-                            s->push_before, s->force_before, s->prone_before, s->spring_force, s->bone, s->prone, s->partial,
+                            s->push_before, s->force_before, s->prone_before, s->spring_force, s->bone, s->prone, s->follower, s->follow_weight, s->partial,
                             s->alpha.force, s->alpha.energy, s->alpha.inverted, s->beta.force, s->beta.energy,
                             s->beta.inverted, s->scratch, s->self, w->contact, w->scratch, w->free_gap, w->place, w->pushing,
                             w->q, w->guess, w->lambda, w->rows, w->gram };

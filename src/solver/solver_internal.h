@@ -90,6 +90,10 @@ struct flx_solver
     float*  narrow_in[3];  // [n2]
     float*  narrow_out[3]; // [n2]
 
+    int32_t            follower_count; // moving bones that hold flesh
+    int32_t*           follower;       // [followers] bone
+    float*             follow_weight;  // [followers][n] how much of the bone's motion a vertex goes along with
+
     uint8_t*           prone;        // [n] 1 for collision-prone vertices
     double*            spring_force; // [springs][3] N
     flx_obstacle_pose* bone;         // [bones] at the step's time
@@ -114,6 +118,17 @@ void flx__beta_forces(flx_solver* s, bool turned, double* const out[3]);
 double flx__reference_energy(flx_solver* s, const double* x, double time, int32_t* inverted);
 /// detect.c: contacts at s->x, into s->contact.
 void flx__find_contacts(flx_solver* s, double time);
+/// follow.c: weights of the warm start; x goes along with the bones.
+flx_status flx__follow_create(flx_solver* s);
+void       flx__follow_bones(flx_solver* s, double time);
+/// substitution.c: y1 = L11^-1 r1 in b, base = r2 - L21 y1; then x1 = L11^-T (y1 - L21^T d) in b.
+void flx__forward(flx_solver* s);
+void flx__backward(flx_solver* s);
+/// substitution.c: r := A^-1 r, no contacts. False for strategies that cannot.
+bool flx__plain_solve(flx_solver* s);
+/// contact_solve.c: delta = Sigma^-1 reduced by the held inverse; delta = (dense factor)^-1 rhs.
+void flx__free_increment(flx_solver* s);
+void flx__dense_increment(flx_solver* s, double* const rhs[3]);
 /// contact_solve.c: delta = argmin 1/2 delta Sigma delta - reduced delta, contacts kept; push = W^T lambda.
 void flx__solve_contacts(flx_solver* s, flx_state* q);
 /// global.c: the same for the whole system: strategies `full` and `pcg`. Increments into b_f64.

@@ -1,6 +1,6 @@
 // One step, as [LLKS] Algorithm 1 tells it; docs/pipeline.md has the equations.
 //
-//   predict; then `outer` times:
+//   follow the bones; then `outer` times:
 //     residual        rotations and forces of the alpha elements, springs, inertia
 //     forward         y1 = L11^-1 r1,  r2 <- r2 - L21 y1
 //     `inner` times:  rotations of the beta elements, detection, contact solve on x2
@@ -24,7 +24,7 @@ static double ms_since(double* start)
     return ms;
 }
 
-static void predict(flx_solver* s, const flx_state* q, double time)
+static void start(flx_solver* s, const flx_state* q, double time)
 {
     const int64_t values = 3 * (int64_t)s->n;
     memcpy(s->x, q->x, sizeof(double) * (size_t)values);
@@ -33,29 +33,6 @@ static void predict(flx_solver* s, const flx_state* q, double time)
         for (int64_t i = 0; i < values; ++i) s->x_inertial[i] = q->x[i] + s->dt * q->v[i];
     for (int32_t b = 0; b < s->model->scene->bone_count; ++b)
         flx_scene_bone_pose(s->model->scene, b, time, s->bone[b].R, s->bone[b].t);
-}
-
-static void narrow_range(void* user, int64_t begin, int64_t end, int32_t worker)
-{
-    (void)worker;
-    flx_solver* s = user;
-    for (int c = 0; c < 3; ++c)
-        for (int64_t i = begin; i < end; ++i) s->b_f32[c][i] = (float)s->r[c][i];
-}
-
-static void forward(flx_solver* s)
-{
-    if (s->single)
-    {
-        flx__parallel_for(s->ctx, s->n, 16384, narrow_range, s);
-        flx__factor_forward_f32(s->factor, s->b_f32);
-        for (int c = 0; c < 3; ++c)
-            for (int32_t i = 0; i < s->n2; ++i) s->base[c][i] = (double)s->b_f32[c][s->n1 + i];
-        return;
-    }
-    for (int c = 0; c < 3; ++c) memcpy(s->b_f64[c], s->r[c], sizeof(double) * (size_t)s->n);
-    flx__factor_forward_f64(s->factor, s->b_f64);
-    for (int c = 0; c < 3; ++c) memcpy(s->base[c], s->b_f64[c] + s->n1, sizeof(double) * (size_t)s->n2);
 }
 
 /// x2 and the displacements that give its rotations: d further than the outer iteration began.
@@ -113,22 +90,6 @@ static void inner_iterations(flx_solver* s, flx_state* q, double time, double* c
     s->stats.ms_inner += ms_since(clock);
 }
 
-static void backward(flx_solver* s)
-{
-    for (int c = 0; c < 3; ++c)
-        for (int32_t i = 0; i < s->n2; ++i)
-        {
-            if (s->single)
-                s->b_f32[c][s->n1 + i] = (float)s->d[c][i];
-            else
-                s->b_f64[c][s->n1 + i] = s->d[c][i];
-        }
-    if (s->single)
-        flx__factor_backward_f32(s->factor, s->b_f32);
-    else
-        flx__factor_backward_f64(s->factor, s->b_f64);
-}
-
 typedef struct move_args
 {
     flx_solver* s;
@@ -171,10 +132,10 @@ static void move_all(flx_solver* s, bool all_f64)
 
 static void nested_iteration(flx_solver* s, flx_state* q, double time, double* clock)
 {
-    forward(s);
+    flx__forward(s);
     s->stats.ms_forward += ms_since(clock);
     if (s->n2 > 0) inner_iterations(s, q, time, clock);
-    backward(s);
+    flx__backward(s);
     move_all(s, false);
     s->stats.ms_backward += ms_since(clock);
 }
@@ -263,7 +224,8 @@ flx_status flx_solver_step(flx_solver* s, flx_state* q, flx_step_stats* stats)
     remember(s, q);
     if (s->timed_springs && flx__spring_set(s->model, time) != s->spring_set) FLX_TRY(flx__solver_factorize(s, time));
     s->contact.dropped = 0;
-    predict(s, q, time);
+    start(s, q, time);
+    flx__follow_bones(s, time);
 
     for (int32_t k = 0; k < s->settings.outer; ++k)
     {

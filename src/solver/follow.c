@@ -1,0 +1,98 @@
+// Quasi-static warm start: before anything is solved, each vertex goes along with the bones that hold it.
+//
+//   x <- x + sum_b w_b (D_b x - x),   D_b the bone's rigid motion during the step,   A w_b = sum_{s of b} c_s w_s
+//
+// w_b is what the global step answers when bone b alone moves by a unit: weights between 0 and 1 that sum to 1 and know the
+// flesh's shape. The plain iteration finds the translation part of this motion by itself, but not the rotation: a hand that
+// swings with the forearm would be turned one element layer an iteration.
+// Any start leads to the same equilibrium. Differs: not in [LLKS].
+#include "solver/solver_internal.h"
+
+#include "math/mat3.h"
+#include "mesh/shape.h"
+
+#include <string.h>
+
+static bool moves(const flx_scene* scene, int32_t bone)
+{
+    for (; bone >= 0; bone = scene->bone[bone].parent)
+        for (int32_t i = 0; i < scene->motion_count; ++i)
+            if (scene->motion[i].bone == bone) return true;
+    return false;
+}
+
+flx_status flx__follow_create(flx_solver* s)
+{
+    flx_status       status = FLX_OK;
+    const flx_model* m      = s->model;
+    const flx_scene* scene  = m->scene;
+
+    if (s->settings.mode == FLX_MODE_DYNAMIC || s->settings.follow == FLX_FOLLOW_NONE) return FLX_OK;
+    FLX_NEW(s->ctx, s->follower, scene->bone_count);
+    s->follower_count = 0;
+    for (int32_t b = 0; b < scene->bone_count; ++b)
+    {
+        bool holds = false;
+        for (int32_t i = 0; i < m->spring_count && !holds; ++i) holds = m->spring[i].bone == b;
+        if (holds && moves(scene, b)) s->follower[s->follower_count++] = b;
+    }
+    FLX_NEW_ZERO(s->ctx, s->follow_weight, (int64_t)s->follower_count * s->n);
+    for (int32_t first = 0; first < s->follower_count; first += 3)
+    {
+        const int32_t count = s->follower_count - first < 3 ? s->follower_count - first : 3;
+        for (int c = 0; c < 3; ++c) memset(s->r[c], 0, sizeof(double) * (size_t)s->n);
+        for (int32_t i = 0; i < m->spring_count; ++i)
+            for (int32_t k = 0; k < count; ++k)
+                for (int a = 0; m->spring[i].bone == s->follower[first + k] && a < 4; ++a)
+                    if (m->spring[i].weight[a] != 0)
+                        s->r[k][m->spring[i].vertex[a]] += m->spring[i].stiffness * m->spring[i].weight[a];
+        if (!flx__plain_solve(s))
+        {
+            s->follower_count = 0;
+            return FLX_OK;
+        }
+        for (int32_t k = 0; k < count; ++k)
+            for (int32_t v = 0; v < s->n; ++v) s->follow_weight[(int64_t)(first + k) * s->n + v] = (float)s->r[k][v];
+    }
+done:
+    return status;
+}
+
+typedef struct follow_args
+{
+    flx_solver*  s;
+    const float* weight;
+    double       R[9], t[3];
+} follow_args;
+
+static void follow_range(void* user, int64_t begin, int64_t end, int32_t worker)
+{
+    (void)worker;
+    const follow_args* a = user;
+    for (int64_t v = begin; v < end; ++v)
+    {
+        const double* from = a->s->x_start + 3 * v;
+        double        to[3];
+        flx__pose_apply(a->R, a->t, from, to);
+        for (int c = 0; c < 3; ++c) a->s->x[3 * v + c] += (double)a->weight[v] * (to[c] - from[c]);
+    }
+}
+
+void flx__follow_bones(flx_solver* s, double time)
+{
+    const flx_scene* scene = s->model->scene;
+    for (int32_t k = 0; k < s->follower_count; ++k)
+    {
+        double R[9], t[3], before[9];
+        flx_scene_bone_pose(scene, s->follower[k], time - s->dt, R, t);
+        const flx_obstacle_pose* now = &s->bone[s->follower[k]];
+        if (memcmp(R, now->R, sizeof R) == 0 && memcmp(t, now->t, sizeof t) == 0) continue; // held: exactly nothing
+        follow_args a = { s, s->follow_weight + (int64_t)k * s->n, { 0 }, { 0 } };
+        flx__transpose3(R, before);
+        flx__mul3(now->R, before, a.R); // D = now o before^-1
+        double turned[3];
+        flx__apply3(a.R, t, turned);
+        flx__sub3(now->t, turned, a.t);
+        flx__parallel_for(s->ctx, s->n, FLX_CHUNK, follow_range, &a);
+    }
+}
