@@ -4,7 +4,7 @@ WERROR ?= OFF
 BUILD  := build/release
 FLEXOR := $(BUILD)/apps/flexor/flexor
 
-.PHONY: all deps build demo test check check-documents install clean help
+.PHONY: all deps build program demo test check check-documents install clean help
 
 all: build
 
@@ -21,6 +21,11 @@ build: deps
 	@cmake --preset release -DFLEXOR_WERROR=$(WERROR)
 	@cmake --build --preset release -j $(JOBS)
 
+# what the demo needs, without the tests
+program: deps
+	@cmake --preset release -DFLEXOR_WERROR=$(WERROR)
+	@cmake --build --preset release -j $(JOBS) --target flexor_cli flexor-make-arm
+
 test: build scenes/arm.obj
 	@ctest --preset release -j $(JOBS)
 
@@ -28,13 +33,13 @@ check: check-documents
 	@tools/check-layers.py
 	@tools/check-references.py
 
-check-documents: build
+check-documents: program
 	@$(FLEXOR) schema --markdown | diff -u docs/scene.md - && echo "docs/scene.md is up to date"
 
-scenes/arm.obj: | build
+scenes/arm.obj: | program
 	@$(BUILD)/tools/flexor-make-arm $@
 
-demo: build scenes/arm.obj
+demo: program scenes/arm.obj
 	@mkdir -p out
 	@$(FLEXOR) run scenes/elbow.yaml -f -o out/elbow
 	@$(FLEXOR) export out/elbow.xdmf -f -o out/elbow.pc2
