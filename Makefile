@@ -44,7 +44,7 @@ demo: program scenes/arm.obj
 	@$(FLEXOR) run scenes/elbow.yaml -f -o out/elbow
 	@$(FLEXOR) export out/elbow.xdmf -f -o out/elbow.pc2
 	@$(FLEXOR) export out/elbow.xdmf -f -o out/elbow.pvd --every 10
-	@$(FLEXOR) render out/elbow.xdmf -f -o out/elbow.png --camera three-quarter --width 0.74 --frames 0,15,30,44,59,74
+	@$(FLEXOR) render out/elbow.xdmf -f -o out/elbow.png --camera=-0.38:-0.9:0.68,0.25:0:0.15 --width 0.84 --frames 0,15,30,44,59,74
 	@$(FLEXOR) render out/elbow.xdmf -f -o out/elbow-fold.png --camera fold --width 0.24 --frames 22,33,44,74
 	@echo
 	@echo "out/elbow.png                the arm at rest, bending, held"
