@@ -164,6 +164,8 @@ static int render(cli* c)
                                                      : FLX_COLOR_SKIN;
     o.wireframe = cli_flag(c, "wire");
     if (cli_flag(c, "no-ground")) o.ground = NAN;
+    o.obstacles = !cli_flag(c, "no-obstacles");
+    o.bones     = cli_flag(c, "bones");
 
     if (!make_parent_folders(c, path))
     {
@@ -195,6 +197,8 @@ static const cli_option options[] = {
     {0, "field", "skin|displacement|contact", "what the colours show"},
     {0, "max", "VALUE", "end of the colour scale, m or N; default: from the recording"},
     {0, "wire", NULL, "draw the triangles' edges"},
+    {0, "bones", NULL, "draw the bones too, through the skin"},
+    {0, "no-obstacles", NULL, "leave obstacles out"},
     {0, "no-ground", NULL, "no shadow on a floor"},
     {0, NULL, NULL, NULL},
 };

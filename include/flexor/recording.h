@@ -19,8 +19,9 @@ typedef struct flx_recorder flx_recorder;
 ///   PATH.xdmf                       what ParaView opens
 ///   PATH.frames/topology.h5         meshes and rest pose, written at once
 ///   PATH.frames/frame_000000.h5     one HDF5 file a frame; datasets /x, /displacement, /surface/x,
-///                                   /surface/displacement, /surface/contact_force, /tet/strain, /tet/volume_ratio
-///                                   in single precision; time and step statistics as attributes
+///                                   /surface/displacement, /surface/contact_force, /tet/strain, /tet/volume_ratio,
+///                                   /obstacles/x and /bones/x (if there are any) in single precision; time and step
+///                                   statistics as attributes
 ///
 /// Each file appears under its name when it is complete, so the recording can be read at any time: while it is
 /// written, after kill -9, after the disk was full. Up to 1000 frames the sidecar names every complete frame;
@@ -75,6 +76,24 @@ FLX_API const double*             flx_recording_rest(const flx_recording* record
 FLX_API const double*             flx_recording_surface_rest(const flx_recording* recording);
 FLX_API const char*               flx_recording_scene_name(const flx_recording* recording); ///< never NULL
 
+typedef enum flx_solid_kind
+{
+    FLX_SOLID_OBSTACLE = 0,
+    FLX_SOLID_BONE
+} flx_solid_kind;
+
+/// The surfaces of all obstacles, or of all bones, one behind the other. Of a plane, which has no end, it is a
+/// square around the place where the bodies are.
+typedef struct flx_recording_solids
+{
+    int32_t        count, vertex_count, triangle_count;
+    const int32_t* shape;          ///< [count] flx_shape_kind
+    const int32_t* triangles;      ///< [triangle_count][3], outward
+    const int32_t* triangle_solid; ///< [triangle_count] which one it belongs to, ascending
+    const double*  rest;           ///< [vertex_count][3] m, before any motion
+} flx_recording_solids;
+FLX_API flx_recording_solids flx_recording_get_solids(const flx_recording* recording, flx_solid_kind kind);
+
 /// One frame into caller's arrays, any of which may be NULL. Sizes as in flx_recording_info.
 typedef struct flx_frame
 {
@@ -86,6 +105,8 @@ typedef struct flx_frame
     float*  strain;        ///< [tet_count]
     float*  volume_ratio;  ///< [tet_count]
     float*  vertex_displacement; ///< [vertex_count][3] m
+    float*  obstacle_x;          ///< [vertex_count of the obstacles' surfaces][3] m
+    float*  bone_x;              ///< the same of the bones'
 
     int64_t        step;  ///< set by the call
     flx_step_stats stats; ///< of the step that led here; set by the call
@@ -110,8 +131,8 @@ FLX_API flx_export_options flx_export_options_default(void);
 ///   x.pc2             point cache of the surface, and x.obj with the same vertex numbering (only vertices that
 ///                     triangles use)
 ///   x.mdd             the same for Lightwave, Houdini; x.obj is written beside it unless there is one
-///   x.pvd             x_NNNN.vtu (tets, all fields) and x_surface_NNNN.vtu (displacement, contact force), axes as
-///                     in the scene
+///   x.pvd             x_NNNN.vtu (tets, all fields), x_surface_NNNN.vtu (displacement, contact force),
+///                     x_obstacles_NNNN.vtu and x_bones_NNNN.vtu if there are any; axes as in the scene
 ///   x_%04d.ply        binary, axes as in the scene
 ///   x_%04d.obj
 ///
@@ -142,8 +163,11 @@ typedef struct flx_render_options
     bool            wireframe;
     double          color_max;     ///< of the field; 0 = from the recording
     double          ground;        ///< m along the vertical axis: a floor for the shadow; NaN = none
+    bool            obstacles;     ///< draw them, in grey; planes fade away from the bodies. Default true
+    bool            bones;         ///< draw them, as seen through the skin. Default false
 } flx_render_options;
-/// A camera that shows the whole recording from (1, -1.2, 0.7), z up, or y up for y-up scenes.
+/// A camera that shows the bodies in the whole recording from (1, -1.2, 0.7), z up, or y up for y-up scenes. There is a
+/// ground unless an obstacle is a plane.
 FLX_API FLX_MUST_CHECK flx_status flx_render_options_fit(flx_context* ctx, flx_recording* recording,
                                                          flx_render_options* out);
 /// One frame as PNG. No display is needed.

@@ -1,6 +1,7 @@
-// PVD collection of VTU files for ParaView: of each frame the tets with every field (part 0) and the embedded surface
-// with displacement and contact force (part 1). Arrays are appended raw, little endian: after the '_' each has its byte
-// count as 64 bits, then its bytes; offsets count from behind the '_'. Axes are the scene's.
+// PVD collection of VTU files for ParaView: of each frame the tets with every field (part 0), the embedded surface with
+// displacement and contact force (part 1), then obstacles and bones if there are any. Arrays are appended raw, little
+// endian: after the '_' each has its byte count as 64 bits, then its bytes; offsets count from behind the '_'. Axes are
+// the scene's.
 #include "recording/export.h"
 
 #include "recording/recording_reader.h"
@@ -44,8 +45,9 @@ typedef struct frames
     float*   volume_ratio;
     float*   surface_displacement; // [surface_vertex_count][3], scaled
     float*   contact_force;
-    int32_t* tet_offsets; // [tet_count]
-    int32_t* triangle_offsets;
+    int32_t* tet_offsets;      // [tet_count]
+    int32_t* triangle_offsets; // as many as any surface has triangles
+    float*   solid_x[2];       // by flx_solid_kind, scaled
 } frames;
 
 // --- one file -------------------------------------------------------------------------------------
@@ -143,6 +145,7 @@ static void frames_release(flx_context* ctx, frames* f)
     flx__free(ctx, f->contact_force);
     flx__free(ctx, f->tet_offsets);
     flx__free(ctx, f->triangle_offsets);
+    for (int k = 0; k < 2; ++k) flx__free(ctx, f->solid_x[k]);
 }
 
 static flx_status frames_allocate(flx__export* e, frames* f)
@@ -159,9 +162,16 @@ static flx_status frames_allocate(flx__export* e, frames* f)
     FLX_NEW(ctx, f->surface_displacement, 3 * (int64_t)n->surface_vertex_count);
     FLX_NEW(ctx, f->contact_force, 3 * (int64_t)n->surface_vertex_count);
     FLX_NEW(ctx, f->tet_offsets, n->tet_count);
-    FLX_NEW(ctx, f->triangle_offsets, n->surface_triangle_count);
+    int32_t most = n->surface_triangle_count;
+    for (int k = 0; k < 2; ++k)
+    {
+        const flx_recording_solids s = flx_recording_get_solids(e->recording, (flx_solid_kind)k);
+        FLX_NEW(ctx, f->solid_x[k], 3 * (int64_t)s.vertex_count);
+        if (s.triangle_count > most) most = s.triangle_count;
+    }
+    FLX_NEW(ctx, f->triangle_offsets, most);
     for (int32_t i = 0; i < n->tet_count; ++i) f->tet_offsets[i] = 4 * (i + 1);
-    for (int32_t i = 0; i < n->surface_triangle_count; ++i) f->triangle_offsets[i] = 3 * (i + 1);
+    for (int32_t i = 0; i < most; ++i) f->triangle_offsets[i] = 3 * (i + 1);
 
 done:
     return status;
@@ -180,7 +190,9 @@ static flx_status read_frame(flx__export* e, int32_t k, frames* f, double* time)
                                .displacement        = f->surface_displacement,
                                .strain              = f->strain,
                                .volume_ratio        = f->volume_ratio,
-                               .vertex_displacement = f->displacement};
+                               .vertex_displacement = f->displacement,
+                               .obstacle_x          = f->solid_x[FLX_SOLID_OBSTACLE],
+                               .bone_x              = f->solid_x[FLX_SOLID_BONE]};
     const flx_status status = flx_recording_frame(e->recording, flx__export_frame(e, k), &frame);
     if (status != FLX_OK) return status;
     const int64_t n = 3 * (int64_t)e->info.vertex_count, s = 3 * (int64_t)e->info.surface_vertex_count;
@@ -189,15 +201,26 @@ static flx_status read_frame(flx__export* e, int32_t k, frames* f, double* time)
     scale(f->displacement, n, e->options.scale);
     scale(e->surface, s, e->options.scale);
     scale(f->surface_displacement, s, e->options.scale);
+    for (int i = 0; i < 2; ++i)
+        scale(f->solid_x[i], 3 * (int64_t)flx_recording_get_solids(e->recording, (flx_solid_kind)i).vertex_count,
+              e->options.scale);
     *time = frame.time;
     return FLX_OK;
+}
+
+/// Files of one frame.
+static int32_t part_count(const flx__export* e)
+{
+    return (e->info.tet_count > 0) + (e->info.surface_triangle_count > 0) +
+           (flx_recording_get_solids(e->recording, FLX_SOLID_OBSTACLE).triangle_count > 0) +
+           (flx_recording_get_solids(e->recording, FLX_SOLID_BONE).triangle_count > 0);
 }
 
 static flx_status write_frame(flx__export* e, int32_t k, frames* f, double* time)
 {
     const flx_recording_info* n      = &e->info;
     flx_status                status = FLX_OK;
-    int32_t                   output = k * ((n->tet_count > 0) + (n->surface_triangle_count > 0));
+    int32_t                   output = k * part_count(e);
 
     FLX_TRY(read_frame(e, k, f, time));
     if (n->tet_count > 0)
@@ -221,6 +244,14 @@ static flx_status write_frame(flx__export* e, int32_t k, frames* f, double* time
         p.point_field[p.point_field_count++] = (array){"contact_force", FLOAT32, 3, points, f->contact_force};
         FLX_TRY(write_file(e, output++, &p, *time));
     }
+    for (int i = 0; i < 2; ++i)
+    {
+        const flx_recording_solids s = flx_recording_get_solids(e->recording, (flx_solid_kind)i);
+        if (s.triangle_count == 0) continue;
+        piece p = piece_of(s.vertex_count, s.triangle_count, 3, 5, f->solid_x[i], s.triangles, f->triangle_offsets);
+        p.cell_field[p.cell_field_count++] = (array){"solid", INT32, 1, s.triangle_count, s.triangle_solid};
+        FLX_TRY(write_file(e, output++, &p, *time));
+    }
 
 done:
     return status;
@@ -230,21 +261,19 @@ done:
 
 static flx_status claim_all(flx__export* e)
 {
-    flx_status status = FLX_OK;
-    char       ending[64];
+    static const char* const kind[4]  = {"", "_surface", "_obstacles", "_bones"};
+    const int32_t            cells[4] = {e->info.tet_count, e->info.surface_triangle_count,
+                                         flx_recording_get_solids(e->recording, FLX_SOLID_OBSTACLE).triangle_count,
+                                         flx_recording_get_solids(e->recording, FLX_SOLID_BONE).triangle_count};
+    flx_status               status   = FLX_OK;
+    char                     ending[64];
     for (int32_t k = 0; k < e->frame_count; ++k)
-    {
-        if (e->info.tet_count > 0)
+        for (int i = 0; i < 4; ++i)
         {
-            flx__print_c(ending, sizeof ending, "_%04d.vtu", flx__export_frame(e, k));
+            if (cells[i] == 0) continue;
+            flx__print_c(ending, sizeof ending, "%s_%04d.vtu", kind[i], flx__export_frame(e, k));
             FLX_TRY(flx__export_claim(e, flx__export_sibling(e, ending)));
         }
-        if (e->info.surface_triangle_count > 0)
-        {
-            flx__print_c(ending, sizeof ending, "_surface_%04d.vtu", flx__export_frame(e, k));
-            FLX_TRY(flx__export_claim(e, flx__export_sibling(e, ending)));
-        }
-    }
     FLX_TRY(flx__export_claim(e, flx__strdup(e->ctx, e->path))); // last: it names the others
 
 done:

@@ -6,6 +6,11 @@
 #include "base/base.h"
 #include "flexor/recording.h"
 
+/// Rigid things beside the bodies. Each kind has a group of its own in the files.
+#define FLX__SOLID_KINDS 2 // flx_solid_kind
+/// Datasets of a kind: "obstacles/rest" and so on.
+const char* flx__solid_dataset(flx_solid_kind kind, const char* name);
+
 /// What stays the same in every frame. All pointers are borrowed for the call only.
 typedef struct flx__topology
 {
@@ -21,18 +26,21 @@ typedef struct flx__topology
     const int32_t* surface_triangles; // [surface_triangle_count][3]
     const double*  rest;              // [vertex_count][3] m
     const double*  surface_rest;      // [surface_vertex_count][3] m
+
+    flx_recording_solids solids[FLX__SOLID_KINDS];
 } flx__topology;
 
 /// One frame. Sizes as in the topology.
 typedef struct flx__frame_source
 {
-    double         time;          // s
-    int64_t        step;          // steps taken since the start
-    const double*  x;             // [vertex_count][3] m
-    const double*  surface_x;     // [surface_vertex_count][3] m
-    const double*  contact_force; // [surface_vertex_count][3] N
-    const double*  strain;        // [tet_count]
-    const double*  volume_ratio;  // [tet_count]
+    double         time;                      // s
+    int64_t        step;                      // steps taken since the start
+    const double*  x;                         // [vertex_count][3] m
+    const double*  surface_x;                 // [surface_vertex_count][3] m
+    const double*  contact_force;             // [surface_vertex_count][3] N
+    const double*  strain;                    // [tet_count]
+    const double*  volume_ratio;              // [tet_count]
+    const double*  solid_x[FLX__SOLID_KINDS]; // [solids[kind].vertex_count][3] m
     flx_step_stats stats;
 } flx__frame_source;
 
@@ -48,9 +56,9 @@ flx_status flx__recorder_create(flx_context* ctx, const char* path, const flx__t
 /// As flx_recorder_frame(), from arrays. Close with flx_recorder_close().
 flx_status flx__recorder_frame(flx_recorder* recorder, const flx__frame_source* frame);
 
-/// Room that lives and dies with a recorder, for whoever gathers its frames. NULL until set; freed by close.
-double* flx__recorder_scratch(const flx_recorder* recorder);
-void    flx__recorder_set_scratch(flx_recorder* recorder, double* from_the_context);
+/// What lives and dies with a recorder, for whoever gathers its frames. NULL until set; `destroy` is called by close.
+void* flx__recorder_gatherer(const flx_recorder* recorder);
+void  flx__recorder_set_gatherer(flx_recorder* recorder, void* gatherer, void (*destroy)(void* gatherer));
 /// Counts and facts; its arrays are NULL.
 const flx__topology* flx__recorder_shape(const flx_recorder* recorder);
 

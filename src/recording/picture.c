@@ -15,6 +15,7 @@
 
 #define SHADOW_PIXELS 1024
 #define CREASE 0.70f // cosine
+#define NEARBY 4
 #define OCCLUSION_SAMPLES 10
 #define SHADOW_SAMPLES 5
 
@@ -35,7 +36,8 @@ typedef struct picture
 {
     const flx_picture_desc*  desc;
     flx_raster_view          view, light_view;
-    flx_raster_buffer        buffer, shadow;
+    flx_raster_buffer        buffer, shadow, bones;                   // bones: counts its triangles from first_bone
+    int32_t                  first_obstacle, first_plane, first_bone; // triangles
     const flx_raster_corner* corner;
     const float*             normal; // [triangle_count][3 corners][3]
     double                   to_light[3], vertical[3];
@@ -188,7 +190,7 @@ static void surface_at(const picture* w, int32_t x, int32_t y, int32_t t, double
     {
         const double b = sum != 0 ? weight[i] / sum : 1.0 / 3;
         for (int k = 0; k < 3; ++k) n[k] += b * w->normal[9 * (int64_t)t + 3 * i + k];
-        if (d->value) s->value += b * d->value[v[i]];
+        if (d->value && t < w->first_obstacle) s->value += b * d->value[v[i]];
     }
     if (w->view.orthographic)
         for (int k = 0; k < 3; ++k) s->to_eye[k] = -w->view.forward[k];
@@ -287,15 +289,19 @@ static double outline_at(const picture* w, int32_t x, int32_t y, double key)
 static void shade(const picture* w, int32_t x, int32_t y, int32_t t, double key, turned turn, double out[3])
 {
     static const float  skin[3] = {0.730f, 0.415f, 0.290f}, inner[3] = {0.20f, 0.23f, 0.38f};
-    static const double wrap[3] = {0.34, 0.20, 0.14}, key_color[3] = {1.55, 1.47, 1.36};
+    static const float  stone[3] = {0.40f, 0.42f, 0.45f}, ivory[3] = {0.78f, 0.74f, 0.62f};
+    static const double skin_wrap[3] = {0.34, 0.20, 0.14}, hard_wrap[3] = {0.10, 0.10, 0.10};
+    static const double key_color[3] = {1.55, 1.47, 1.36};
     static const double sky[3] = {0.46, 0.52, 0.62}, earth[3] = {0.24, 0.19, 0.17};
 
     surface_point s;
     surface_at(w, x, y, t, key, &s);
 
-    float base[3];
-    memcpy(base, s.back ? inner : skin, sizeof base);
-    if (w->desc->value && !s.back)
+    const bool    hard = t >= w->first_obstacle, bone = t >= w->first_bone;
+    const double* wrap = hard ? hard_wrap : skin_wrap;
+    float         base[3];
+    memcpy(base, bone ? ivory : hard ? stone : s.back ? inner : skin, sizeof base);
+    if (w->desc->value && !s.back && !hard)
     {
         float color[3];
         flx__color_map(s.value, color);
@@ -305,8 +311,9 @@ static void shade(const picture* w, int32_t x, int32_t y, int32_t t, double key,
 
     double lifted[3];
     for (int i = 0; i < 3; ++i) lifted[i] = s.p[i] + 0.004 * w->size * s.n[i];
-    const double lit     = light_at(w, lifted, 0.008 * w->size, 0.004 * w->size, turn);
-    const double hidden  = occlusion_at(w, x, y, key, &s, turn);
+    // of bones only the form is to be seen: nothing that lies over them takes light away
+    const double lit     = bone ? 1 : light_at(w, lifted, 0.008 * w->size, 0.004 * w->size, turn);
+    const double hidden  = bone ? 0 : occlusion_at(w, x, y, key, &s, turn);
     const double open    = 1 - 1.9 * hidden > 0.08 ? 1 - 1.9 * hidden : 0.08;
     const double facing  = flx__dot3(s.n, w->to_light);
     const double seen    = flx__dot3(s.n, s.to_eye) > 0 ? flx__dot3(s.n, s.to_eye) : 0;
@@ -316,12 +323,12 @@ static void shade(const picture* w, int32_t x, int32_t y, int32_t t, double key,
     for (int i = 0; i < 3; ++i) half[i] = w->to_light[i] + s.to_eye[i];
     const double gloss = pow(fmax(0, flx__dot3(s.n, half) / (flx__norm3(half) + 1e-12)), 28) * lit;
 
-    const double line = outline_at(w, x, y, key);
-    const double wire = w->desc->wireframe ? 1 - smooth_step(0.35, 0.75, s.edge / w->desc->samples) : 0;
+    const double line = bone ? 0 : outline_at(w, x, y, key);
+    const double wire = w->desc->wireframe && !hard ? 1 - smooth_step(0.35, 0.75, s.edge / w->desc->samples) : 0;
     for (int i = 0; i < 3; ++i)
     {
         const double diffuse = fmax(0, (facing + wrap[i]) / (1 + wrap[i]));
-        const double through = (1 - lit) * 0.06 * (i == 0); // a breath of red in the shade
+        const double through = (1 - lit) * 0.06 * (i == 0 && !hard); // a breath of red in the shade
         double       c       = base[i] * (key_color[i] * (diffuse * lit + through) * (0.55 + 0.45 * open) +
                               (skyward * sky[i] + (1 - skyward) * earth[i]) * open);
         c += 0.10 * gloss * open + 0.16 * rim * sky[i];
@@ -358,6 +365,49 @@ static void background(const picture* w, int32_t x, int32_t y, turned turn, doub
     for (int i = 0; i < 3; ++i) out[i] *= 1 - 0.38 * shade_here;
 }
 
+/// How much of a plane is left at p: 1 around the middle of its square, 0 towards the edges.
+static double plane_at(const picture* w, int32_t t, const double p[3])
+{
+    const flx_picture_desc* d      = w->desc;
+    const int64_t           square = (t - w->first_plane) / d->square_count;
+    const int32_t*          v      = d->triangle + 3 * (w->first_plane + square * d->square_count);
+    const float *           a = d->x + 3 * (int64_t)v[0], *b = d->x + 3 * (int64_t)v[3 * d->square_count - 1];
+    double                  low[3], high[3], middle[3];
+    for (int k = 0; k < 3; ++k)
+    {
+        low[k]    = a[k];
+        high[k]   = b[k];
+        middle[k] = 0.5 * (low[k] + high[k]);
+    }
+    const double half = flx__distance3(low, high) / 2.8284271;
+    return 1 - smooth_step(0.30 * half, 0.95 * half, flx__distance3(p, middle));
+}
+
+/// One sample: what is nearest, the bones shining through.
+static void sample(const picture* w, int32_t x, int32_t y, turned turn, double out[3])
+{
+    const int64_t at = (int64_t)y * w->view.width + x;
+    const int32_t t  = w->buffer.triangle[at];
+    if (t < 0)
+        background(w, x, y, turn, out);
+    else
+        shade(w, x, y, t, w->buffer.key[at], turn, out);
+    if (t >= w->first_plane)
+    {
+        double p[3], behind[3];
+        point_at(&w->view, x, y, w->buffer.key[at], p);
+        background(w, x, y, turn, behind);
+        const double part = plane_at(w, t, p);
+        for (int i = 0; i < 3; ++i) out[i] = behind[i] + part * (out[i] - behind[i]);
+    }
+    if (w->desc->bone_count == 0 || w->bones.triangle[at] < 0) return;
+    const bool nearest = t < 0 || w->bones.key[at] > w->buffer.key[at];
+    if (!nearest && t >= w->first_obstacle) return;
+    double c[3];
+    shade(w, x, y, w->first_bone + w->bones.triangle[at], w->bones.key[at], turn, c);
+    for (int i = 0; i < 3; ++i) out[i] += (nearest ? 1 : 0.6) * (c[i] - out[i]);
+}
+
 static void draw_rows(void* user, int64_t begin, int64_t end, int32_t worker)
 {
     (void)worker;
@@ -370,15 +420,10 @@ static void draw_rows(void* user, int64_t begin, int64_t end, int32_t worker)
             for (int32_t k = 0; k < m * m; ++k)
             {
                 const int32_t x = column * m + k % m, y = (int32_t)row * m + k / m;
-                const int64_t at    = (int64_t)y * w->view.width + x;
-                const int32_t t     = w->buffer.triangle[at];
                 const double  angle = hash_place((uint32_t)x, (uint32_t)y) * (6.283185307 / 4294967296.0);
                 const turned  turn  = {cos(angle), sin(angle)};
                 double        c[3];
-                if (t >= 0)
-                    shade(w, x, y, t, w->buffer.key[at], turn, c);
-                else
-                    background(w, x, y, turn, c);
+                sample(w, x, y, turn, c);
                 for (int i = 0; i < 3; ++i) sum[i] += c[i];
             }
             for (int i = 0; i < 3; ++i)
@@ -386,11 +431,11 @@ static void draw_rows(void* user, int64_t begin, int64_t end, int32_t worker)
         }
 }
 
-/// Bounding box of the finite vertices that triangles use: centre and diagonal (never 0).
-static double middle_of(const flx_picture_desc* d, double middle[3])
+/// Bounding box of the finite vertices that triangles use.
+static void box_of(const flx_picture_desc* d, int32_t first, int32_t end, double low[3], double high[3])
 {
-    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-    for (int64_t i = 0; i < 3 * (int64_t)d->triangle_count; ++i)
+    for (int k = 0; k < 3; ++k) low[k] = INFINITY, high[k] = -INFINITY;
+    for (int64_t i = 3 * (int64_t)first; i < 3 * (int64_t)end; ++i)
     {
         const float* x = d->x + 3 * (int64_t)d->triangle[i];
         if (!isfinite(x[0]) || !isfinite(x[1]) || !isfinite(x[2])) continue;
@@ -400,7 +445,23 @@ static double middle_of(const flx_picture_desc* d, double middle[3])
             high[k] = x[k] > high[k] ? x[k] : high[k];
         }
     }
-    double span2 = 0;
+}
+
+/// Centre and diagonal (never 0) of the bodies and of the obstacles around them: of a large one only what is not
+/// farther off than NEARBY times the bodies are large, or shadows would become coarse.
+static double middle_of(const picture* w, double middle[3])
+{
+    double low[3], high[3], other_low[3], other_high[3], span2 = 0;
+    box_of(w->desc, 0, w->first_obstacle, low, high);
+    box_of(w->desc, w->first_obstacle, w->first_plane, other_low, other_high);
+    const double reach = low[0] <= high[0] ? NEARBY * flx__distance3(low, high) : -1;
+    for (int k = 0; k < 3; ++k)
+    {
+        if (!(other_low[k] <= other_high[k])) break;
+        const double bottom = reach < 0 ? -INFINITY : low[k] - reach, top = reach < 0 ? INFINITY : high[k] + reach;
+        low[k]  = fmin(low[k], other_low[k] > bottom ? other_low[k] : bottom);
+        high[k] = fmax(high[k], other_high[k] < top ? other_high[k] : top);
+    }
     for (int k = 0; k < 3; ++k)
     {
         middle[k] = low[k] <= high[k] ? 0.5 * (low[k] + high[k]) : 0;
@@ -420,7 +481,10 @@ flx_status flx__picture_draw(flx_context* ctx, const flx_picture_desc* desc, uin
     double             middle[3];
 
     w.vertical[desc->vertical == 1 ? 1 : 2] = 1;
-    w.size                                  = middle_of(desc, middle);
+    w.first_bone                            = desc->triangle_count - desc->bone_count;
+    w.first_plane                           = w.first_bone - desc->plane_count;
+    w.first_obstacle                        = w.first_plane - desc->obstacle_count;
+    w.size                                  = middle_of(&w, middle);
     w.view   = flx__raster_look(desc->from, desc->at, desc->up, desc->view_width, desc->orthographic, desc->width * m,
                                 desc->height * m);
     w.detail = desc->view_width > 0 && desc->view_width < w.size ? desc->view_width : w.size;
@@ -441,10 +505,16 @@ flx_status flx__picture_draw(flx_context* ctx, const flx_picture_desc* desc, uin
     FLX_NEW(ctx, normal, 9 * (int64_t)desc->triangle_count);
     FLX_TRY(flx__raster_buffer_create(ctx, w.light_view.width, w.light_view.height, &w.shadow));
     FLX_TRY(flx__raster_buffer_create(ctx, w.view.width, w.view.height, &w.buffer));
-    FLX_TRY(flx__raster_triangles(ctx, &w.light_view, desc->vertex_count, desc->x, desc->triangle_count, desc->triangle,
+    FLX_TRY(flx__raster_triangles(ctx, &w.light_view, desc->vertex_count, desc->x, w.first_plane, desc->triangle,
                                   corner, &w.shadow));
-    FLX_TRY(flx__raster_triangles(ctx, &w.view, desc->vertex_count, desc->x, desc->triangle_count, desc->triangle,
-                                  corner, &w.buffer));
+    FLX_TRY(flx__raster_triangles(ctx, &w.view, desc->vertex_count, desc->x, w.first_bone, desc->triangle, corner,
+                                  &w.buffer));
+    if (desc->bone_count > 0)
+    {
+        FLX_TRY(flx__raster_buffer_create(ctx, w.view.width, w.view.height, &w.bones));
+        FLX_TRY(flx__raster_triangles(ctx, &w.view, desc->vertex_count, desc->x, desc->bone_count,
+                                      desc->triangle + 3 * (int64_t)w.first_bone, corner, &w.bones));
+    }
     FLX_TRY(corner_normals(ctx, desc, face, normal));
     w.corner = corner;
     w.normal = normal;
@@ -456,5 +526,6 @@ done:
     flx__free(ctx, face);
     flx__raster_buffer_release(ctx, &w.shadow);
     flx__raster_buffer_release(ctx, &w.buffer);
+    flx__raster_buffer_release(ctx, &w.bones);
     return status;
 }

@@ -51,11 +51,15 @@ typedef struct flx_picture_desc
 {
     int32_t        vertex_count;
     int32_t        triangle_count;
-    const float*   x;         // [vertex_count][3] m
-    const int32_t* triangle;  // [triangle_count][3]
-    const float*   value;     // [vertex_count] in [0, 1] through the colour map; NULL = skin
-    bool           over_skin; // small values show the skin (contact), else the map's low end
-    bool           wireframe;
+    const float*   x;              // [vertex_count][3] m
+    const int32_t* triangle;       // [triangle_count][3]: bodies, then as many as said of the following, in this order
+    int32_t        obstacle_count; // grey
+    int32_t      plane_count; // of obstacles without end: they fade towards the edges of what is drawn of them, squares
+    int32_t      square_count; // of one square. The first corner of the first and the last of the last are opposite
+    int32_t      bone_count;   // drawn through the skin
+    const float* value;        // [vertices of the bodies] in [0, 1] through the colour map; NULL = skin
+    bool         over_skin;    // small values show the skin (contact), else the map's low end
+    bool         wireframe;
 
     double  from[3], at[3], up[3]; // camera, m
     double  view_width;            // m across at `at`

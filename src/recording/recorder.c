@@ -24,8 +24,9 @@ struct flx_recorder
     flx__topology shape;        // counts and facts; of the arrays only rest and surface_rest are kept
     double*       rest;         // [vertex_count][3]
     double*       surface_rest; // [surface_vertex_count][3]
-    float*        buffer;       // [max(3 vertex_count, 3 surface_vertex_count, tet_count)]
-    double*       scratch;
+    float*        buffer;       // as long as the longest array of a frame
+    void*         gatherer;
+    void (*destroy_gatherer)(void* gatherer);
 
     int32_t frame_count;
     double* times; // [frame_count], ascending
@@ -42,25 +43,56 @@ static void release(flx_recorder* r)
     flx__free(ctx, r->rest);
     flx__free(ctx, r->surface_rest);
     flx__free(ctx, r->buffer);
-    flx__free(ctx, r->scratch);
+    if (r->gatherer) r->destroy_gatherer(r->gatherer);
     flx__free(ctx, r->times);
     flx__free(ctx, r);
 }
 
-double* flx__recorder_scratch(const flx_recorder* r)
+void* flx__recorder_gatherer(const flx_recorder* r)
 {
-    return r->scratch;
+    return r->gatherer;
 }
-void flx__recorder_set_scratch(flx_recorder* r, double* scratch)
+void flx__recorder_set_gatherer(flx_recorder* r, void* gatherer, void (*destroy)(void* gatherer))
 {
-    r->scratch = scratch;
+    r->gatherer         = gatherer;
+    r->destroy_gatherer = destroy;
 }
 const flx__topology* flx__recorder_shape(const flx_recorder* r)
 {
     return &r->shape;
 }
 
+const char* flx__solid_dataset(flx_solid_kind kind, const char* name)
+{
+    static const char* const full[FLX__SOLID_KINDS][5] = {
+        {"obstacles/x", "obstacles/rest", "obstacles/triangles", "obstacles/triangle_solid", "obstacles/shape"},
+        {"bones/x", "bones/rest", "bones/triangles", "bones/triangle_solid", "bones/shape"}};
+    for (int i = 0; i < 5; ++i)
+        if (strcmp(strchr(full[kind][i], '/') + 1, name) == 0) return full[kind][i];
+    FLX_ASSERT(!"a dataset of solids");
+    return full[kind][0];
+}
+
 // --- start ----------------------------------------------------------------------------------------
+
+static flx_status put_solids(flx__h5* h5, flx_solid_kind kind, const flx_recording_solids* s)
+{
+    static const char* const counts[FLX__SOLID_KINDS][3] = {
+        {"obstacle_count", "obstacle_vertex_count", "obstacle_triangle_count"},
+        {"bone_count", "bone_vertex_count", "bone_triangle_count"}};
+    flx_status status = FLX_OK;
+    FLX_TRY(flx__h5_put_integer(h5, counts[kind][0], s->count));
+    FLX_TRY(flx__h5_put_integer(h5, counts[kind][1], s->vertex_count));
+    FLX_TRY(flx__h5_put_integer(h5, counts[kind][2], s->triangle_count));
+    FLX_TRY(flx__h5_put(h5, flx__solid_dataset(kind, "shape"), FLX__H5_I32, s->count, 0, s->shape));
+    FLX_TRY(flx__h5_put(h5, flx__solid_dataset(kind, "rest"), FLX__H5_F64, s->vertex_count, 3, s->rest));
+    FLX_TRY(flx__h5_put(h5, flx__solid_dataset(kind, "triangles"), FLX__H5_I32, s->triangle_count, 3, s->triangles));
+    FLX_TRY(flx__h5_put(h5, flx__solid_dataset(kind, "triangle_solid"), FLX__H5_I32, s->triangle_count, 0,
+                        s->triangle_solid));
+
+done:
+    return status;
+}
 
 static flx_status write_topology(flx_recorder* r, const flx__topology* t)
 {
@@ -71,8 +103,10 @@ static flx_status write_topology(flx_recorder* r, const flx__topology* t)
     int64_t      bytes  = 0;
     flx_file*    file   = NULL;
 
-    const int64_t expected = (int64_t)t->tet_count * 20 + (int64_t)t->surface_triangle_count * 12 +
-                             ((int64_t)t->vertex_count + t->surface_vertex_count) * 24;
+    int64_t expected = (int64_t)t->tet_count * 20 + (int64_t)t->surface_triangle_count * 12 +
+                       ((int64_t)t->vertex_count + t->surface_vertex_count) * 24;
+    for (int k = 0; k < FLX__SOLID_KINDS; ++k)
+        expected += (int64_t)t->solids[k].vertex_count * 24 + (int64_t)t->solids[k].triangle_count * 16;
     FLX_TRY(flx__h5_create(ctx, expected, FLX__SEAL_BYTES, &h5));
     FLX_TRY(flx__h5_put_text(h5, "flexor_version", FLX_VERSION));
     FLX_TRY(flx__h5_put_text(h5, "scene", t->scene_name ? t->scene_name : ""));
@@ -90,6 +124,7 @@ static flx_status write_topology(flx_recorder* r, const flx__topology* t)
     FLX_TRY(flx__h5_put(h5, "rest", FLX__H5_F64, t->vertex_count, 3, t->rest));
     FLX_TRY(flx__h5_put(h5, "surface/triangles", FLX__H5_I32, t->surface_triangle_count, 3, t->surface_triangles));
     FLX_TRY(flx__h5_put(h5, "surface/rest", FLX__H5_F64, t->surface_vertex_count, 3, t->surface_rest));
+    for (int k = 0; k < FLX__SOLID_KINDS; ++k) FLX_TRY(put_solids(h5, (flx_solid_kind)k, &t->solids[k]));
     FLX_TRY(flx__h5_image(h5, &image, &bytes));
     flx__h5_close(h5);
     h5 = NULL;
@@ -182,7 +217,9 @@ flx_status flx__recorder_create(flx_context* ctx, const char* path, const flx__t
     FLX_TRY(flx__folder_name(ctx, path, &r->folder));
 
     const int64_t n = 3 * (int64_t)t->vertex_count, s = 3 * (int64_t)t->surface_vertex_count;
-    const int64_t largest = n > s ? n : s;
+    int64_t       largest = n > s ? n : s;
+    for (int k = 0; k < FLX__SOLID_KINDS; ++k)
+        if (3 * (int64_t)t->solids[k].vertex_count > largest) largest = 3 * (int64_t)t->solids[k].vertex_count;
     FLX_NEW(ctx, r->rest, n);
     FLX_NEW(ctx, r->surface_rest, s);
     FLX_NEW(ctx, r->buffer, largest > t->tet_count ? largest : t->tet_count);
@@ -194,6 +231,10 @@ flx_status flx__recorder_create(flx_context* ctx, const char* path, const flx__t
                                .tet_count              = t->tet_count,
                                .surface_vertex_count   = t->surface_vertex_count,
                                .surface_triangle_count = t->surface_triangle_count};
+    for (int k = 0; k < FLX__SOLID_KINDS; ++k)
+        r->shape.solids[k] = (flx_recording_solids){.count          = t->solids[k].count,
+                                                    .vertex_count   = t->solids[k].vertex_count,
+                                                    .triangle_count = t->solids[k].triangle_count};
 
     if (append && flx__folder_has_topology(&r->folder))
         FLX_TRY(take_up(r, t));
@@ -237,8 +278,9 @@ static flx_status frame_image(flx_recorder* r, const flx__frame_source* f, void*
     const flx__topology* t      = &r->shape;
     flx_status           status = FLX_OK;
     flx__h5*             h5     = NULL;
-    const int64_t        expected =
+    int64_t              expected =
         (int64_t)t->vertex_count * 24 + (int64_t)t->surface_vertex_count * 36 + (int64_t)t->tet_count * 8;
+    for (int k = 0; k < FLX__SOLID_KINDS; ++k) expected += (int64_t)t->solids[k].vertex_count * 12;
 
     FLX_TRY(flx__h5_create(r->ctx, expected, FLX__SEAL_BYTES, &h5));
     FLX_TRY(flx__h5_put_reals(h5, "time", 1, &f->time));
@@ -252,6 +294,9 @@ static flx_status frame_image(flx_recorder* r, const flx__frame_source* f, void*
     FLX_TRY(put_floats(r, h5, "surface/contact_force", t->surface_vertex_count, 3, f->contact_force, NULL));
     FLX_TRY(put_floats(r, h5, "tet/strain", t->tet_count, 0, f->strain, NULL));
     FLX_TRY(put_floats(r, h5, "tet/volume_ratio", t->tet_count, 0, f->volume_ratio, NULL));
+    for (int k = 0; k < FLX__SOLID_KINDS; ++k)
+        FLX_TRY(put_floats(r, h5, flx__solid_dataset((flx_solid_kind)k, "x"), t->solids[k].vertex_count, 3,
+                           f->solid_x[k], NULL));
     FLX_TRY(flx__h5_image(h5, image, bytes));
 
 done:

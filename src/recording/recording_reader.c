@@ -21,6 +21,13 @@ struct flx_recording
     int32_t*           surface_triangles; // [surface_triangle_count][3]
     double*            rest;              // [vertex_count][3] m
     double*            surface_rest;      // [surface_vertex_count][3] m
+
+    struct // obstacles and bones, as in flx_recording_solids
+    {
+        int32_t  count, vertex_count, triangle_count;
+        int32_t *shape, *triangles, *triangle_solid;
+        double*  rest;
+    } solids[FLX__SOLID_KINDS];
 };
 
 void flx_recording_close(flx_recording* r)
@@ -34,6 +41,13 @@ void flx_recording_close(flx_recording* r)
     flx__free(ctx, r->surface_triangles);
     flx__free(ctx, r->rest);
     flx__free(ctx, r->surface_rest);
+    for (int k = 0; k < FLX__SOLID_KINDS; ++k)
+    {
+        flx__free(ctx, r->solids[k].shape);
+        flx__free(ctx, r->solids[k].triangles);
+        flx__free(ctx, r->solids[k].triangle_solid);
+        flx__free(ctx, r->solids[k].rest);
+    }
     flx__free(ctx, r);
 }
 
@@ -66,6 +80,18 @@ const char* flx_recording_scene_name(const flx_recording* r)
     return r->scene_name;
 }
 
+flx_recording_solids flx_recording_get_solids(const flx_recording* r, flx_solid_kind kind)
+{
+    FLX_ASSERT(kind == FLX_SOLID_OBSTACLE || kind == FLX_SOLID_BONE);
+    return (flx_recording_solids){.count          = r->solids[kind].count,
+                                  .vertex_count   = r->solids[kind].vertex_count,
+                                  .triangle_count = r->solids[kind].triangle_count,
+                                  .shape          = r->solids[kind].shape,
+                                  .triangles      = r->solids[kind].triangles,
+                                  .triangle_solid = r->solids[kind].triangle_solid,
+                                  .rest           = r->solids[kind].rest};
+}
+
 // --- topology -------------------------------------------------------------------------------------
 
 static flx_status read_count(flx__h5* h5, const char* name, int32_t* out)
@@ -96,6 +122,12 @@ static flx_status read_facts(flx_recording* r, flx__h5* h5)
     FLX_TRY(read_count(h5, "tet_count", &info->tet_count));
     FLX_TRY(read_count(h5, "surface_vertex_count", &info->surface_vertex_count));
     FLX_TRY(read_count(h5, "surface_triangle_count", &info->surface_triangle_count));
+    FLX_TRY(read_count(h5, "obstacle_count", &r->solids[FLX_SOLID_OBSTACLE].count));
+    FLX_TRY(read_count(h5, "obstacle_vertex_count", &r->solids[FLX_SOLID_OBSTACLE].vertex_count));
+    FLX_TRY(read_count(h5, "obstacle_triangle_count", &r->solids[FLX_SOLID_OBSTACLE].triangle_count));
+    FLX_TRY(read_count(h5, "bone_count", &r->solids[FLX_SOLID_BONE].count));
+    FLX_TRY(read_count(h5, "bone_vertex_count", &r->solids[FLX_SOLID_BONE].vertex_count));
+    FLX_TRY(read_count(h5, "bone_triangle_count", &r->solids[FLX_SOLID_BONE].triangle_count));
     FLX_TRY(flx__h5_get_hash(h5, "model_hash", &info->model_hash));
     FLX_TRY(flx__h5_get_reals(h5, "fps", 1, &info->fps));
     if (!(info->fps > 0) || !isfinite(info->fps))
@@ -134,6 +166,30 @@ done:
     return status;
 }
 
+static flx_status read_solids(flx_recording* r, flx__h5* h5, flx_solid_kind kind)
+{
+    flx_context*  ctx    = r->ctx;
+    flx_status    status = FLX_OK;
+    const int32_t count = r->solids[kind].count, vertices = r->solids[kind].vertex_count,
+                  triangles = r->solids[kind].triangle_count;
+    const char *const shape = flx__solid_dataset(kind, "shape"), *const index = flx__solid_dataset(kind, "triangles"),
+                      *const owner = flx__solid_dataset(kind, "triangle_solid");
+
+    FLX_NEW(ctx, r->solids[kind].shape, count);
+    FLX_NEW(ctx, r->solids[kind].triangles, 3 * (int64_t)triangles);
+    FLX_NEW(ctx, r->solids[kind].triangle_solid, triangles);
+    FLX_NEW(ctx, r->solids[kind].rest, 3 * (int64_t)vertices);
+    FLX_TRY(flx__h5_get(h5, shape, FLX__H5_I32, count, 0, r->solids[kind].shape));
+    FLX_TRY(flx__h5_get(h5, index, FLX__H5_I32, triangles, 3, r->solids[kind].triangles));
+    FLX_TRY(flx__h5_get(h5, owner, FLX__H5_I32, triangles, 0, r->solids[kind].triangle_solid));
+    FLX_TRY(flx__h5_get(h5, flx__solid_dataset(kind, "rest"), FLX__H5_F64, vertices, 3, r->solids[kind].rest));
+    FLX_TRY(check_indices(r, index, r->solids[kind].triangles, 3 * (int64_t)triangles, vertices));
+    FLX_TRY(check_indices(r, owner, r->solids[kind].triangle_solid, triangles, count));
+
+done:
+    return status;
+}
+
 flx_status flx_recording_open(flx_context* ctx, const char* path, flx_recording** out)
 {
     FLX_ASSERT(ctx && path && out);
@@ -154,6 +210,7 @@ flx_status flx_recording_open(flx_context* ctx, const char* path, flx_recording*
     FLX_TRY(flx__h5_open(ctx, r->folder.topology, block + FLX__SEAL_BYTES, bytes, &h5));
     FLX_TRY(read_facts(r, h5));
     FLX_TRY(read_arrays(r, h5));
+    for (int k = 0; k < FLX__SOLID_KINDS; ++k) FLX_TRY(read_solids(r, h5, (flx_solid_kind)k));
     FLX_TRY(flx__folder_count(ctx, &r->folder, &r->info.frame_count));
     *out = r;
     r    = NULL;
@@ -236,6 +293,10 @@ flx_status flx_recording_frame(flx_recording* r, int32_t index, flx_frame* f)
     FLX_TRY(read_if(h5, "surface/contact_force", FLX__H5_F32, n->surface_vertex_count, 3, f->contact_force));
     FLX_TRY(read_if(h5, "tet/strain", FLX__H5_F32, n->tet_count, 0, f->strain));
     FLX_TRY(read_if(h5, "tet/volume_ratio", FLX__H5_F32, n->tet_count, 0, f->volume_ratio));
+    FLX_TRY(read_if(h5, flx__solid_dataset(FLX_SOLID_OBSTACLE, "x"), FLX__H5_F32,
+                    r->solids[FLX_SOLID_OBSTACLE].vertex_count, 3, f->obstacle_x));
+    FLX_TRY(read_if(h5, flx__solid_dataset(FLX_SOLID_BONE, "x"), FLX__H5_F32, r->solids[FLX_SOLID_BONE].vertex_count, 3,
+                    f->bone_x));
 
 done:
     flx__h5_close(h5);

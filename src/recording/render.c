@@ -2,6 +2,7 @@
 #include "flexor/recording.h"
 
 #include "base/file.h"
+#include "flexor/scene.h"
 #include "math/mat3.h"
 #include "recording/raster.h"
 
@@ -71,7 +72,7 @@ flx_status flx_render_options_fit(flx_context* ctx, flx_recording* recording, fl
 {
     flx_status         status   = FLX_OK;
     const int32_t      vertical = flx_recording_get_info(recording).up_axis == 1 ? 1 : 2;
-    flx_render_options o        = {.struct_size = sizeof o, .width = 640, .height = 480};
+    flx_render_options o        = {.struct_size = sizeof o, .width = 640, .height = 480, .obstacles = true};
     const double       side[3]  = {1, vertical == 1 ? 0.7 : -1.2, vertical == 1 ? 1.2 : 0.7};
     const double       zero[3]  = {0, 0, 0};
     double             low[3], high[3];
@@ -93,6 +94,9 @@ flx_status flx_render_options_fit(flx_context* ctx, flx_recording* recording, fl
                   0.5 * (low[2] + high[2]) * view.forward[i];
         o.from[i] = o.at[i] - PERSPECTIVE * size * view.forward[i];
     }
+    const flx_recording_solids obstacles = flx_recording_get_solids(recording, FLX_SOLID_OBSTACLE);
+    for (int32_t i = 0; i < obstacles.count; ++i)
+        if (obstacles.shape[i] == FLX_SHAPE_PLANE) o.ground = NAN;
     *out = o;
 done:
     return status;
@@ -100,30 +104,82 @@ done:
 
 // --- colours ---------------------------------------------------------------------------------------------------
 
-/// Length of the field's vector at each surface vertex.
-static flx_status field_of(flx_recording* recording, int32_t index, flx_color_field field, int32_t vertex_count,
-                           float* x, float* vector, float* value)
-{
-    flx_frame frame = {.surface_x = x};
-    if (field == FLX_COLOR_DISPLACEMENT) frame.displacement = vector;
-    if (field == FLX_COLOR_CONTACT) frame.contact_force = vector;
-    const flx_status status = flx_recording_frame(recording, index, &frame);
-    if (status != FLX_OK || field == FLX_COLOR_SKIN) return status;
-    for (int64_t v = 0; v < vertex_count; ++v)
-        value[v] = sqrtf(vector[3 * v] * vector[3 * v] + vector[3 * v + 1] * vector[3 * v + 1] +
-                         vector[3 * v + 2] * vector[3 * v + 2]);
-    return FLX_OK;
-}
-
 typedef struct renderer
 {
     flx_context*              ctx;
     flx_recording*            recording;
     flx_recording_info        info;
+    flx_recording_solids      obstacles, bones; // none when they are not to be drawn
     const flx_render_options* options;
     double                    color_max;
-    float *                   x, *vector, *value; // [surface_vertex_count][3], [..][3], [..]
+    float*                    x;              // [vertices of bodies, obstacles, bones][3] m
+    float *                   vector, *value; // [surface_vertex_count][3], [..]
+    int32_t*                  triangle;       // [of bodies, obstacles with an end, planes, bones][3]
+    int32_t                   plane_count;    // triangles
+    int32_t                   squares;        // planes
 } renderer;
+
+/// Positions of everything, and the length of the field's vector at each surface vertex.
+static flx_status read_frame(renderer* r, int32_t index)
+{
+    const int64_t         n     = r->info.surface_vertex_count;
+    const flx_color_field field = r->options->color;
+    flx_frame             frame = {.surface_x  = r->x,
+                                   .obstacle_x = r->obstacles.vertex_count > 0 ? r->x + 3 * n : NULL,
+                                   .bone_x = r->bones.vertex_count > 0 ? r->x + 3 * (n + r->obstacles.vertex_count) : NULL};
+    if (field == FLX_COLOR_DISPLACEMENT) frame.displacement = r->vector;
+    if (field == FLX_COLOR_CONTACT) frame.contact_force = r->vector;
+    const flx_status status = flx_recording_frame(r->recording, index, &frame);
+    if (status != FLX_OK || field == FLX_COLOR_SKIN) return status;
+    for (int64_t v = 0; v < n; ++v)
+    {
+        const float* f = r->vector + 3 * v;
+        r->value[v]    = sqrtf(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]);
+    }
+    return FLX_OK;
+}
+
+/// Triangles of solids whose being a plane is `planes`, behind those that are there. Returns how many are there then.
+static int32_t append_solids(renderer* r, int32_t count, const flx_recording_solids* s, int32_t first_vertex,
+                             bool planes)
+{
+    for (int32_t t = 0; t < s->triangle_count; ++t)
+    {
+        if ((s->shape[s->triangle_solid[t]] == FLX_SHAPE_PLANE) != planes) continue;
+        for (int k = 0; k < 3; ++k)
+            r->triangle[3 * (int64_t)count + k] = first_vertex + s->triangles[3 * (int64_t)t + k];
+        ++count;
+    }
+    return count;
+}
+
+static flx_status gather_triangles(renderer* r)
+{
+    flx_context* ctx    = r->ctx;
+    flx_status   status = FLX_OK;
+    if (r->options->obstacles) r->obstacles = flx_recording_get_solids(r->recording, FLX_SOLID_OBSTACLE);
+    if (r->options->bones) r->bones = flx_recording_get_solids(r->recording, FLX_SOLID_BONE);
+    const int64_t vertices = (int64_t)r->info.surface_vertex_count + r->obstacles.vertex_count + r->bones.vertex_count;
+    const int64_t triangles =
+        (int64_t)r->info.surface_triangle_count + r->obstacles.triangle_count + r->bones.triangle_count;
+    if (vertices > INT32_MAX / 3 || triangles > INT32_MAX / 3)
+        return flx__fail(ctx, FLX_ERR_ARGUMENT, "a picture of %lld triangles is too large", (long long)triangles);
+
+    FLX_NEW(ctx, r->x, 3 * vertices);
+    FLX_NEW(ctx, r->triangle, 3 * triangles);
+    memcpy(r->triangle, flx_recording_surface_triangles(r->recording),
+           3 * sizeof(int32_t) * (size_t)r->info.surface_triangle_count);
+    int32_t count             = r->info.surface_triangle_count;
+    count                     = append_solids(r, count, &r->obstacles, r->info.surface_vertex_count, false);
+    const int32_t first_plane = count;
+    count                     = append_solids(r, count, &r->obstacles, r->info.surface_vertex_count, true);
+    r->plane_count            = count - first_plane;
+    for (int32_t i = 0; i < r->obstacles.count; ++i) r->squares += r->obstacles.shape[i] == FLX_SHAPE_PLANE;
+    append_solids(r, count, &r->bones, r->info.surface_vertex_count + r->obstacles.vertex_count, false);
+
+done:
+    return status;
+}
 
 static flx_status renderer_open(renderer* r)
 {
@@ -142,7 +198,7 @@ static flx_status renderer_open(renderer* r)
         return flx__fail(ctx, FLX_ERR_ARGUMENT, "view_width = %g m must be above 0", o->view_width);
 
     const int64_t n = r->info.surface_vertex_count;
-    FLX_NEW(ctx, r->x, 3 * n);
+    FLX_TRY(gather_triangles(r));
     FLX_NEW(ctx, r->vector, 3 * n);
     FLX_NEW(ctx, r->value, n);
     r->color_max = o->color_max;
@@ -151,7 +207,7 @@ static flx_status renderer_open(renderer* r)
         r->color_max = 0;
         for (int32_t k = 0; k < looked_at_count(&r->info); ++k)
         {
-            FLX_TRY(field_of(r->recording, looked_at(&r->info, k), o->color, (int32_t)n, r->x, r->vector, r->value));
+            FLX_TRY(read_frame(r, looked_at(&r->info, k)));
             for (int64_t v = 0; v < n; ++v)
                 if (isfinite(r->value[v]) && r->value[v] > r->color_max) r->color_max = r->value[v];
         }
@@ -165,6 +221,7 @@ static void renderer_close(renderer* r)
     flx__free(r->ctx, r->x);
     flx__free(r->ctx, r->vector);
     flx__free(r->ctx, r->value);
+    flx__free(r->ctx, r->triangle);
 }
 
 /// A bar of the colours with its two ends written beside it.
@@ -202,17 +259,21 @@ static flx_status draw_frame(renderer* r, int32_t index, uint8_t* rgb, int64_t s
     static const uint8_t      ink[3] = {70, 72, 80};
     const flx_render_options* o      = r->options;
     const int32_t             n      = r->info.surface_vertex_count;
-    flx_status                status = field_of(r->recording, index, o->color, n, r->x, r->vector, r->value);
+    flx_status                status = read_frame(r, index);
     if (status != FLX_OK) return status;
 
     const float scale = r->color_max > 0 ? (float)(1 / r->color_max) : 0;
     if (o->color != FLX_COLOR_SKIN)
         for (int64_t v = 0; v < n; ++v) r->value[v] *= scale;
     const flx_picture_desc desc = {
-        .vertex_count   = n,
-        .triangle_count = r->info.surface_triangle_count,
+        .vertex_count   = n + r->obstacles.vertex_count + r->bones.vertex_count,
+        .triangle_count = r->info.surface_triangle_count + r->obstacles.triangle_count + r->bones.triangle_count,
         .x              = r->x,
-        .triangle       = flx_recording_surface_triangles(r->recording),
+        .triangle       = r->triangle,
+        .obstacle_count = r->obstacles.triangle_count - r->plane_count,
+        .plane_count    = r->plane_count,
+        .square_count   = r->squares > 0 ? r->plane_count / r->squares : 0,
+        .bone_count     = r->bones.triangle_count,
         .value          = o->color == FLX_COLOR_SKIN ? NULL : r->value,
         .over_skin      = o->color == FLX_COLOR_CONTACT,
         .wireframe      = o->wireframe,

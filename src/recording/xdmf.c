@@ -1,5 +1,5 @@
-// The XDMF sidecar: a temporal collection with a spatial collection of two grids, tets and surface, for each frame.
-// Every array is one whole dataset: readers of hyperslabs are not to be relied upon.
+// The XDMF sidecar: a temporal collection with a spatial collection of grids, tets, surface, obstacles and bones, for
+// each frame. Every array is one whole dataset: readers of hyperslabs are not to be relied upon.
 #include "recording/xdmf.h"
 
 #include "base/file.h"
@@ -93,6 +93,16 @@ static void write_frame(const writer* w, int32_t frame, double time)
                    frame, "surface/x");
         attribute(w, "displacement", false, t->surface_vertex_count, 3, frame, "surface/displacement");
         attribute(w, "contact_force", false, t->surface_vertex_count, 3, frame, "surface/contact_force");
+        flx__file_printf(w->file, "    </Grid>\n");
+    }
+    for (int k = 0; k < FLX__SOLID_KINDS; ++k)
+    {
+        const flx_recording_solids* s    = &t->solids[k];
+        const flx_solid_kind        kind = (flx_solid_kind)k;
+        if (s->triangle_count == 0) continue;
+        grid_begin(w, kind == FLX_SOLID_BONE ? "bones" : "obstacles", "Triangle", s->triangle_count, 3,
+                   flx__solid_dataset(kind, "triangles"), s->vertex_count, frame, flx__solid_dataset(kind, "x"));
+        attribute(w, "solid", true, s->triangle_count, 0, -1, flx__solid_dataset(kind, "triangle_solid"));
         flx__file_printf(w->file, "    </Grid>\n");
     }
     flx__file_printf(w->file, "   </Grid>\n");

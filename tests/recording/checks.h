@@ -12,6 +12,7 @@ typedef struct frame_data
     double    x[VERTICES][3];
     float     surface_x[SURFACE_VERTICES][3], force[SURFACE_VERTICES][3], displacement[SURFACE_VERTICES][3];
     float     strain[TETS], volume_ratio[TETS], vertex_displacement[VERTICES][3];
+    float     obstacle_x[OBSTACLE_VERTICES][3], bone_x[BONE_VERTICES][3];
 } frame_data;
 
 static inline void frame_data_point(frame_data* d)
@@ -22,7 +23,9 @@ static inline void frame_data_point(frame_data* d)
                            .displacement        = d->displacement[0],
                            .strain              = d->strain,
                            .volume_ratio        = d->volume_ratio,
-                           .vertex_displacement = d->vertex_displacement[0]};
+                           .vertex_displacement = d->vertex_displacement[0],
+                           .obstacle_x          = d->obstacle_x[0],
+                           .bone_x              = d->bone_x[0]};
 }
 
 // Every number of frame `index` is what the bar had at step k, rounded to single precision.
@@ -48,6 +51,10 @@ static inline void check_frame(flx_context* ctx, flx_recording* recording, int32
             assert_true(d.force[v][c] == (float)b->contact_force[v][c]);
             assert_true(d.displacement[v][c] == (float)(b->surface_x[v][c] - b->surface_rest[v][c]));
         }
+    for (int v = 0; v < OBSTACLE_VERTICES; ++v)
+        for (int c = 0; c < 3; ++c) assert_true(d.obstacle_x[v][c] == (float)b->obstacle_x[v][c]);
+    for (int v = 0; v < BONE_VERTICES; ++v)
+        for (int c = 0; c < 3; ++c) assert_true(d.bone_x[v][c] == (float)b->bone_x[v][c]);
     for (int e = 0; e < TETS; ++e)
     {
         assert_true(d.strain[e] == (float)b->strain[e]);

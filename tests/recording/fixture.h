@@ -16,7 +16,11 @@
 #define TETS (5 * CELLS)
 #define SURFACE_VERTICES (VERTICES + 1)
 #define TRIANGLES (8 * CELLS)
-#define LONELY 7 // the surface vertex that no triangle uses
+#define LONELY 7            // the surface vertex that no triangle uses
+#define OBSTACLE_VERTICES 8 // two tetrahedra as obstacles, one as a bone
+#define OBSTACLE_TRIANGLES 8
+#define BONE_VERTICES 4
+#define BONE_TRIANGLES 4
 
 typedef struct bar
 {
@@ -24,6 +28,10 @@ typedef struct bar
     double            rest[VERTICES][3], surface_rest[SURFACE_VERTICES][3];
     double            x[VERTICES][3], surface_x[SURFACE_VERTICES][3], contact_force[SURFACE_VERTICES][3];
     double            strain[TETS], volume_ratio[TETS];
+    int32_t           obstacle_shape[2], obstacle_triangles[OBSTACLE_TRIANGLES][3], obstacle_owner[OBSTACLE_TRIANGLES];
+    int32_t           bone_shape[1], bone_triangles[BONE_TRIANGLES][3], bone_owner[BONE_TRIANGLES];
+    double            obstacle_rest[OBSTACLE_VERTICES][3], obstacle_x[OBSTACLE_VERTICES][3];
+    double            bone_rest[BONE_VERTICES][3], bone_x[BONE_VERTICES][3];
     flx__topology     topology;
     flx__frame_source frame;
 } bar;
@@ -38,6 +46,20 @@ static inline void bar_point(int v, double out[3])
 static inline int surface_number(int v)
 {
     return v < LONELY ? v : v + 1;
+}
+
+static inline void bar_solids(int count, int32_t* triangles, int32_t* owner, double* rest)
+{
+    static const int side[4][3] = {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}};
+    for (int i = 0; i < 4 * count; ++i)
+    {
+        owner[i] = i / 4;
+        for (int k = 0; k < 3; ++k)
+        {
+            triangles[3 * i + k] = i / 4 * 4 + side[i % 4][k];
+            rest[3 * i + k]      = -0.2 * (1 + i / 4) - 0.05 * count + 0.05 * (i % 4 == k + 1);
+        }
+    }
 }
 
 static inline void bar_make(bar* b)
@@ -71,11 +93,29 @@ static inline void bar_make(bar* b)
                                   .surface_triangles      = b->triangles[0],
                                   .rest                   = b->rest[0],
                                   .surface_rest           = b->surface_rest[0]};
-    b->frame    = (flx__frame_source){.x             = b->x[0],
-                                      .surface_x     = b->surface_x[0],
-                                      .contact_force = b->contact_force[0],
-                                      .strain        = b->strain,
-                                      .volume_ratio  = b->volume_ratio};
+    bar_solids(2, b->obstacle_triangles[0], b->obstacle_owner, b->obstacle_rest[0]);
+    bar_solids(1, b->bone_triangles[0], b->bone_owner, b->bone_rest[0]);
+    b->obstacle_shape[0] = b->obstacle_shape[1] = b->bone_shape[0] = 7;
+    b->topology.solids[FLX_SOLID_OBSTACLE]                         = (flx_recording_solids){.count          = 2,
+                                                                                            .vertex_count   = OBSTACLE_VERTICES,
+                                                                                            .triangle_count = OBSTACLE_TRIANGLES,
+                                                                                            .shape          = b->obstacle_shape,
+                                                                                            .triangles      = b->obstacle_triangles[0],
+                                                                                            .triangle_solid = b->obstacle_owner,
+                                                                                            .rest           = b->obstacle_rest[0]};
+    b->topology.solids[FLX_SOLID_BONE]                             = (flx_recording_solids){.count          = 1,
+                                                                                            .vertex_count   = BONE_VERTICES,
+                                                                                            .triangle_count = BONE_TRIANGLES,
+                                                                                            .shape          = b->bone_shape,
+                                                                                            .triangles      = b->bone_triangles[0],
+                                                                                            .triangle_solid = b->bone_owner,
+                                                                                            .rest           = b->bone_rest[0]};
+    b->frame                                                       = (flx__frame_source){.x             = b->x[0],
+                                                                                         .surface_x     = b->surface_x[0],
+                                                                                         .contact_force = b->contact_force[0],
+                                                                                         .strain        = b->strain,
+                                                                                         .volume_ratio  = b->volume_ratio,
+                                                                                         .solid_x       = {b->obstacle_x[0], b->bone_x[0]}};
 }
 
 static inline void bar_move(bar* b, int k)
@@ -89,6 +129,10 @@ static inline void bar_move(bar* b, int k)
             b->surface_x[v][c]     = b->surface_rest[v][c] + cos(t + v) * 0.02 * (c - 1);
             b->contact_force[v][c] = k * 10 + v + c / 4.0;
         }
+    for (int v = 0; v < OBSTACLE_VERTICES; ++v)
+        for (int c = 0; c < 3; ++c) b->obstacle_x[v][c] = b->obstacle_rest[v][c] + 0.01 * k * c;
+    for (int v = 0; v < BONE_VERTICES; ++v)
+        for (int c = 0; c < 3; ++c) b->bone_x[v][c] = b->bone_rest[v][c] - 0.02 * k * c;
     for (int e = 0; e < TETS; ++e)
     {
         b->strain[e]       = t + e;

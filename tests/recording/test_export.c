@@ -205,7 +205,7 @@ static void vtu_arrays_lie_where_their_offsets_say(void** state)
     flx_context* ctx = e.p.ctx;
     bar*         b   = &e.p.bar;
     CHECK_OK(export_to(&e, "x.pvd"));
-    assert_int_equal(exported(&e), 2 * FRAMES + 1);
+    assert_int_equal(exported(&e), 4 * FRAMES + 1);
     bar_move(b, 4);
 
     long           bytes;
@@ -256,10 +256,30 @@ static void vtu_arrays_lie_where_their_offsets_say(void** state)
     assert_int_equal(type[TRIANGLES - 1], 5);
     free(d);
 
+    d                           = slurp(in(&e.p, "x_obstacles_0004.vtu"), &bytes);
+    x                           = appended(d, "Points", OBSTACLE_VERTICES * 12);
+    const unsigned char* corner = appended(d, "connectivity", OBSTACLE_TRIANGLES * 12);
+    const unsigned char* solid  = appended(d, "solid", OBSTACLE_TRIANGLES * 4);
+    for (int v = 0; v < OBSTACLE_VERTICES; ++v)
+        for (int c = 0; c < 3; ++c) assert_true(real(x + 12 * v + 4 * c, false) == (float)b->obstacle_x[v][c]);
+    for (int t = 0; t < OBSTACLE_TRIANGLES; ++t)
+    {
+        for (int k = 0; k < 3; ++k) assert_int_equal(word(corner + 12 * t + 4 * k, false), b->obstacle_triangles[t][k]);
+        assert_int_equal(word(solid + 4 * t, false), t / 4);
+    }
+    free(d);
+    d = slurp(in(&e.p, "x_bones_0004.vtu"), &bytes);
+    x = appended(d, "Points", BONE_VERTICES * 12);
+    for (int v = 0; v < BONE_VERTICES; ++v)
+        for (int c = 0; c < 3; ++c) assert_true(real(x + 12 * v + 4 * c, false) == (float)b->bone_x[v][c]);
+    free(d);
+
     char* text = (char*)slurp(in(&e.p, "x.pvd"), &bytes);
     assert_non_null(strstr(text, "<VTKFile type=\"Collection\" version=\"0.1\">"));
     assert_non_null(strstr(text, "<DataSet timestep=\"0.1\" part=\"0\" file=\"x_0003.vtu\"/>\n"
-                                 "<DataSet timestep=\"0.1\" part=\"1\" file=\"x_surface_0003.vtu\"/>\n"));
+                                 "<DataSet timestep=\"0.1\" part=\"1\" file=\"x_surface_0003.vtu\"/>\n"
+                                 "<DataSet timestep=\"0.1\" part=\"2\" file=\"x_obstacles_0003.vtu\"/>\n"
+                                 "<DataSet timestep=\"0.1\" part=\"3\" file=\"x_bones_0003.vtu\"/>\n"));
     free(text);
     exporting_close(&e);
 }
@@ -538,7 +558,7 @@ static void one_of_each_can_be_left_for_other_programs(void** state)
     e.options.overwrite = target != NULL;
     CHECK_OK(bar_record(ctx, &e.p.bar, in(&e.p, "bar"), 0, FRAMES, target != NULL, false));
     for (size_t i = 0; i < 5; ++i) CHECK_OK(export_to(&e, forms[i]));
-    assert_int_equal(count_names(e.p.folder, "bar"), 2 + 2 + 1 + 1 + 2 * FRAMES + 2 * FRAMES);
+    assert_int_equal(count_names(e.p.folder, "bar"), 2 + 2 + 1 + 1 + 4 * FRAMES + 2 * FRAMES);
     memcpy(e.p.folder, own, sizeof own); // what is removed is the test's own folder
     exporting_close(&e);
 }

@@ -82,6 +82,8 @@ static void the_sidecar_has_one_entry_a_frame_with_exact_dimensions(void** state
     assert_non_null(strstr(text, "Dimensions=\"24 3\">run.frames/frame_000001.h5:/x<"));
     assert_non_null(strstr(text, "Dimensions=\"25 3\">run.frames/frame_000001.h5:/surface/contact_force<"));
     assert_non_null(strstr(text, "Dimensions=\"25\">run.frames/frame_000001.h5:/tet/volume_ratio<"));
+    assert_non_null(strstr(text, "Dimensions=\"8 3\">run.frames/frame_000001.h5:/obstacles/x<"));
+    assert_non_null(strstr(text, "Dimensions=\"4 3\">run.frames/topology.h5:/bones/triangles<"));
     free(text);
     place_close(&p);
 }

@@ -226,6 +226,88 @@ static void a_ball_is_round_lit_from_above_and_casts_a_shadow(void** state)
     flx_context_destroy(ctx);
 }
 
+/// The ball, with a square of two triangles 10 m wide under it as an obstacle or a plane, and a small upright triangle
+/// in its middle as a bone.
+static flx_picture_desc ball_and_solids(bool plane, bool bone)
+{
+    static const float floor[4][3] = {{-5, -5, -1}, {5, -5, -1}, {-5, 5, -1}, {5, 5, -1}};
+    static const float thorn[3][3] = {{-0.3f, -0.3f, -0.3f}, {0.3f, 0.3f, -0.3f}, {0, 0, 0.4f}};
+    flx_picture_desc   d           = ball(24);
+    const int32_t      n = d.vertex_count, t = d.triangle_count, square[6] = {n, n + 1, n + 3, n + 2, n, n + 3};
+    const int32_t      upright[3] = {n + 4, n + 5, n + 6};
+    float*             x          = realloc((void*)(uintptr_t)d.x, sizeof *x * 3 * (size_t)(n + 7));
+    int32_t*           triangle   = realloc((void*)(uintptr_t)d.triangle, sizeof *triangle * 3 * (size_t)(t + 3));
+    memcpy(x + 3 * n, floor, sizeof floor);
+    memcpy(x + 3 * (n + 4), thorn, sizeof thorn);
+    memcpy(triangle + 3 * t, square, sizeof square);
+    memcpy(triangle + 3 * (t + 2), upright, sizeof upright);
+    d.x              = x;
+    d.triangle       = triangle;
+    d.vertex_count   = n + 7;
+    d.triangle_count = t + 2 + bone;
+    d.obstacle_count = plane ? 0 : 2;
+    d.plane_count    = plane ? 2 : 0;
+    d.square_count   = 2;
+    d.bone_count     = bone;
+    d.ground         = false;
+    return d;
+}
+
+static void obstacles_are_grey_and_take_shadows_and_planes_fade(void** state)
+{
+    (void)state;
+    flx_context*   ctx = test_context(1);
+    static uint8_t alone[90][120][3], box[90][120][3], plane[90][120][3];
+    for (int i = 0; i < 3; ++i)
+    {
+        flx_picture_desc d = ball_and_solids(i == 2, false);
+        d.view_width       = 9;
+        if (i == 0) d.obstacle_count = 0, d.triangle_count -= 2;
+        uint8_t(*rgb)[120][3] = i == 0 ? alone : i == 1 ? box : plane;
+        CHECK_OK(flx__picture_draw(ctx, &d, rgb[0][0], sizeof rgb[0]));
+        release_ball(&d);
+    }
+    for (int i = 0; i < 3; ++i) assert_in_range(box[75][20][i] - box[75][20][2] + 12, 0, 24); // grey
+    assert_true(alone[75][20][1] > box[75][20][1] + 10);
+    int shaded = 0, changed = 0; // the ball stands on it and darkens a part; the same part of a plane
+    for (int32_t y = 0; y < 90; ++y)
+        for (int32_t x = 0; x < 120; ++x)
+        {
+            shaded += box[y][x][1] < 0.75 * box[75][20][1];
+            changed += abs(alone[y][x][1] - plane[y][x][1]) > 3;
+        }
+    assert_in_range(shaded, 100, 3000);
+    assert_in_range(changed, 1000, 9000);
+    // straight ahead, far off: the square's edge, where a plane has faded away and a thing with an end has not
+    assert_int_equal(plane[12][60][1], alone[12][60][1]);
+    flx_context_destroy(ctx);
+}
+
+static void bones_shine_through_the_skin_only(void** state)
+{
+    (void)state;
+    flx_context*   ctx = test_context(1);
+    static uint8_t without[90][120][3], with[90][120][3];
+    for (int i = 0; i < 2; ++i)
+    {
+        flx_picture_desc d = ball_and_solids(false, i == 1);
+        CHECK_OK(flx__picture_draw(ctx, &d, i ? with[0][0] : without[0][0], sizeof with[0]));
+        release_ball(&d);
+    }
+    int changed = 0, far = 0;
+    for (int32_t y = 0; y < 90; ++y)
+        for (int32_t x = 0; x < 120; ++x)
+        {
+            const bool differs = memcmp(with[y][x], without[y][x], 3) != 0;
+            changed += differs;
+            far += differs && hypot(x + 0.5 - 60, y + 0.5 - 45) > 0.55 * 40;
+        }
+    assert_in_range(changed, 60, 1500);
+    assert_int_equal(far, 0); // the bone reaches 0.52 m from the middle, a metre is 40 pixels
+    assert_true(with[45][60][2] > without[45][60][2] + 8); // ivory has more blue than skin
+    flx_context_destroy(ctx);
+}
+
 static void pictures_are_the_same_for_any_number_of_workers(void** state)
 {
     (void)state;
@@ -384,6 +466,8 @@ int main(void)
         cmocka_unit_test(depth_is_right_in_perspective),
         cmocka_unit_test(unusable_corners_drop_their_triangle_only),
         cmocka_unit_test(a_ball_is_round_lit_from_above_and_casts_a_shadow),
+        cmocka_unit_test(obstacles_are_grey_and_take_shadows_and_planes_fade),
+        cmocka_unit_test(bones_shine_through_the_skin_only),
         cmocka_unit_test(pictures_are_the_same_for_any_number_of_workers),
         cmocka_unit_test(back_faces_have_another_tint),
         cmocka_unit_test(degenerate_meshes_and_cameras_make_a_picture),

@@ -230,13 +230,31 @@ static void replace_topology(place* p, const char* dataset, int64_t rows, int64_
     CHECK_OK(flx__h5_put_integer(h5, "tet_count", 1));
     CHECK_OK(flx__h5_put_integer(h5, "surface_vertex_count", 0));
     CHECK_OK(flx__h5_put_integer(h5, "surface_triangle_count", 0));
+    const bool is_bones = strncmp(dataset, "bones/", 6) == 0;
+    CHECK_OK(flx__h5_put_integer(h5, "obstacle_count", 0));
+    CHECK_OK(flx__h5_put_integer(h5, "obstacle_vertex_count", 0));
+    CHECK_OK(flx__h5_put_integer(h5, "obstacle_triangle_count", 0));
+    CHECK_OK(flx__h5_put_integer(h5, "bone_count", is_bones));
+    CHECK_OK(flx__h5_put_integer(h5, "bone_vertex_count", is_bones ? 3 : 0));
+    CHECK_OK(flx__h5_put_integer(h5, "bone_triangle_count", is_bones));
     const int32_t tet[4] = {0, 1, 2, 3}, body[1] = {0};
     const double  rest[12] = {0};
-    const bool    is_tets  = strcmp(dataset, "tets") == 0;
+    const bool    is_tets = strcmp(dataset, "tets") == 0, is_bodies = strcmp(dataset, "tet_body") == 0;
     CHECK_OK(is_tets ? flx__h5_put(h5, "tets", FLX__H5_I32, rows, columns, data)
                      : flx__h5_put(h5, "tets", FLX__H5_I32, 1, 4, tet));
-    CHECK_OK(!is_tets ? flx__h5_put(h5, "tet_body", FLX__H5_I32, rows, columns, data)
-                      : flx__h5_put(h5, "tet_body", FLX__H5_I32, 1, 0, body));
+    CHECK_OK(is_bodies ? flx__h5_put(h5, "tet_body", FLX__H5_I32, rows, columns, data)
+                       : flx__h5_put(h5, "tet_body", FLX__H5_I32, 1, 0, body));
+    if (is_bones)
+    {
+        const int32_t triangle[3] = {0, 1, 2}, shape[1] = {7}, owner[1] = {0};
+        const bool    is_owner = strcmp(dataset, "bones/triangle_solid") == 0;
+        CHECK_OK(flx__h5_put(h5, "bones/shape", FLX__H5_I32, 1, 0, shape));
+        CHECK_OK(flx__h5_put(h5, "bones/rest", FLX__H5_F64, 3, 3, rest));
+        CHECK_OK(is_owner ? flx__h5_put(h5, "bones/triangles", FLX__H5_I32, 1, 3, triangle)
+                          : flx__h5_put(h5, "bones/triangles", FLX__H5_I32, rows, columns, data));
+        CHECK_OK(is_owner ? flx__h5_put(h5, "bones/triangle_solid", FLX__H5_I32, rows, columns, data)
+                          : flx__h5_put(h5, "bones/triangle_solid", FLX__H5_I32, 1, 0, owner));
+    }
     CHECK_OK(flx__h5_put(h5, "rest", FLX__H5_F64, 4, 3, rest));
     CHECK_OK(flx__h5_image(h5, &image, &bytes));
     flx__h5_close(h5);
@@ -273,6 +291,16 @@ static void shapes_and_indices_are_checked_before_a_caller_can_trip_over_them(vo
     replace_topology(&p, "tets", 4, 0, good);
     CHECK_FAILS(flx_recording_open(ctx, p.path, &recording), FLX_ERR_FORMAT);
     replace_topology(&p, "tet_body", 1, 0, good + 1); // body 1 of 1
+    CHECK_FAILS(flx_recording_open(ctx, p.path, &recording), FLX_ERR_FORMAT);
+
+    replace_topology(&p, "bones/triangles", 1, 3, good);
+    CHECK_OK(flx_recording_open(ctx, p.path, &recording));
+    flx_recording_close(recording);
+    replace_topology(&p, "bones/triangles", 1, 3, good + 1); // vertex 3 of 3
+    CHECK_FAILS(flx_recording_open(ctx, p.path, &recording), FLX_ERR_FORMAT);
+    replace_topology(&p, "bones/triangles", 2, 3, good);
+    CHECK_FAILS(flx_recording_open(ctx, p.path, &recording), FLX_ERR_FORMAT);
+    replace_topology(&p, "bones/triangle_solid", 1, 0, good + 1); // bone 1 of 1
     CHECK_FAILS(flx_recording_open(ctx, p.path, &recording), FLX_ERR_FORMAT);
     assert_null(recording);
     place_close(&p);
