@@ -54,6 +54,12 @@ static void same_bits_for_any_number_of_workers_in_a_lattice(void** state)
     same_for_workers(SCENE_BALL, 8);
 }
 
+static void same_bits_for_any_number_of_workers_with_bones(void** state)
+{
+    (void)state;
+    same_for_workers(SCENE_LIMB, 8);
+}
+
 static void same_bits_for_any_number_of_workers_with_the_papers_strategies(void** state)
 {
     (void)state;
@@ -158,6 +164,7 @@ int main(void)
         cmocka_unit_test(same_bits_for_any_number_of_workers_with_self_contact),
         cmocka_unit_test(same_bits_for_any_number_of_workers_with_a_moving_obstacle),
         cmocka_unit_test(same_bits_for_any_number_of_workers_in_a_lattice),
+        cmocka_unit_test(same_bits_for_any_number_of_workers_with_bones),
         cmocka_unit_test(same_bits_for_any_number_of_workers_with_the_papers_strategies),
         cmocka_unit_test(resume_equals_the_straight_run_bit_for_bit),
         cmocka_unit_test(a_reset_scene_gives_equal_bits),

@@ -214,6 +214,15 @@ static bool survives(fixture* f, const char* yaml, int override_count, const cha
     return status == FLX_OK;
 }
 
+static flx_status make_solver(fixture* f)
+{
+    flx_status status = FLX_OK;
+    FLX_TRY(flx_solver_create(f->ctx, f->model, NULL, NULL, NULL, &f->solver));
+    FLX_TRY(flx_state_create(f->ctx, f->model, &f->state));
+done:
+    return status;
+}
+
 /// Refuse the first allocation of each place, and the last one: cleaning up in the middle of a loop is another matter.
 static void refuse_each_place(fixture* f, const char* yaml, int override_count, const char* const* overrides, int fewest)
 {
@@ -221,11 +230,33 @@ static void refuse_each_place(fixture* f, const char* yaml, int override_count, 
     calls.on    = true;
     fixture_open(f, yaml, override_count, overrides);
     calls.on = false;
-    fixture_close_parts(f);
     const int32_t count = calls.count;
     int           tried = 0;
+    // the solver and the state: of the model that is there
+    flx_state_destroy(f->state);
+    flx_solver_destroy(f->solver);
+    f->state = NULL, f->solver = NULL;
+    const int64_t before_solver = flx_context_allocation_count(f->ctx), bytes = flx_context_bytes_now(f->ctx);
+    assert_int_equal(make_solver(f), FLX_OK);
+    const int32_t of_solver = (int32_t)(flx_context_allocation_count(f->ctx) - before_solver);
+    flx_state_destroy(f->state);
+    flx_solver_destroy(f->solver);
+    for (int32_t k = 0; k < of_solver; ++k)
+    {
+        f->solver = (flx_solver*)f, f->state = (flx_state*)f; // not NULL: the calls must make them so
+        flx_context_fail_allocation(f->ctx, k);
+        assert_int_equal(make_solver(f), FLX_ERR_MEMORY);
+        flx_context_fail_allocation(f->ctx, -1);
+        if (f->solver && f->solver != (flx_solver*)f) flx_solver_destroy(f->solver), assert_null(f->state); // the state failed
+        else assert_null(f->solver);
+        if (flx_context_bytes_now(f->ctx) != bytes) fail_msg("solver, allocation %d refused: %lld bytes are lost", k, (long long)(flx_context_bytes_now(f->ctx) - bytes));
+        ++tried;
+    }
+    f->solver = NULL, f->state = NULL;
+    fixture_close_parts(f);
     assert_true(count < MOST_ALLOCATIONS);
-    for (int32_t k = 0; k < count; ++k)
+    // the scene and the model
+    for (int32_t k = 0; k < count - of_solver; ++k)
     {
         bool before = false, after = false;
         for (int32_t i = 0; i < k; ++i) before = before || calls.place[i] == calls.place[k];
