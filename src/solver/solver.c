@@ -84,6 +84,7 @@ static void drop_factor(flx_solver* s)
     flx__free(s->ctx, s->schur);
     flx__free(s->ctx, s->schur_inverse);
     s->schur = s->schur_inverse = NULL;
+    s->spring_set               = 0; // no set of springs: the next step with timed springs factorizes, also after a failure
 }
 
 /// The same numbers in single precision; `wide` is freed when that succeeds.

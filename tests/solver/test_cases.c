@@ -381,6 +381,33 @@ static void a_hook_that_came_and_went_leaves_no_trace(void** state)
     for (int i = 0; i < 3 * 81; ++i) CHECK_NEAR(x[1][i], x[0][i], 1e-10); // m
 }
 
+static void when_the_last_hook_lets_go_the_step_says_so_and_the_run_can_be_reset(void** state)
+{
+    (void)state;
+    fixture f;
+    open_case(&f, "cases/33-pin-activation-pop/beam.mesh", "young: 100 kPa",
+              "gravity: 9.81\nup: y\n"
+              "fix: {body: b, region: {box: {min: [-1, -1, -1], max: [1e-6, 1, 1]}}, until: 0.1}\n"
+              "run: {frames: 1, fps: 30}\n",
+              0, NULL);
+    flx_context* ctx   = f.ctx;
+    flx_state*   start = NULL;
+    CHECK_OK(flx_state_create(ctx, f.model, &start));
+    fixture_steps(&f, 2, NULL);
+    const uint64_t before = flx_state_hash(f.state);
+    for (int again = 0; again < 2; ++again)
+    {
+        CHECK_FAILS(flx_solver_step(f.solver, f.state, NULL), FLX_ERR_UNHELD);
+        assert_non_null(strstr(flx_context_error(ctx), "body 'b'"));
+        assert_true(flx_state_hash(f.state) == before);
+    }
+    flx_state_copy(f.state, start);
+    fixture_steps(&f, 2, NULL);
+    assert_true(flx_state_hash(f.state) == before);
+    flx_state_destroy(start);
+    fixture_end(&f);
+}
+
 static const char bone_scene[] = "bones: [{name: rod, capsule: {from: [0.13, 0.025, 0.025], to: [0.18, 0.025, 0.025], radius: 10 mm}}]\n"
                                  "attach: {body: b, bones: [rod], points: 200, stiffness: 2 N/mm}\n"
                                  "fix: {body: b, region: {box: {min: [-1, -1, -1], max: [1e-6, 1, 1]}}}\n";
@@ -498,6 +525,7 @@ int main(void)
         cmocka_unit_test(a_hook_switched_on_where_things_are_moves_nothing),
         cmocka_unit_test(a_hook_far_away_pulls_without_overshoot),
         cmocka_unit_test(a_hook_that_came_and_went_leaves_no_trace),
+        cmocka_unit_test(when_the_last_hook_lets_go_the_step_says_so_and_the_run_can_be_reset),
         cmocka_unit_test(flesh_follows_a_bone_that_jumps_by_ninety_degrees),
         cmocka_unit_test(flesh_is_at_the_bone_of_this_frame_not_of_the_one_before),
         cmocka_unit_test(memory_stays_flat_and_tets_positive_over_three_thousand_steps),
