@@ -3,8 +3,8 @@
 // Each surface vertex follows a blend of the bones' rigid motions, weights falling with the distance to the bone (power 4);
 // rotations are blended as quaternions, which keeps the skin from collapsing at the joint. At sampled times a vertex is hit
 // when the winding number of the whole skin a little outside of it says "inside": something else of the body is there.
-// Against obstacles a vertex is hit when it comes nearer than the reach. All hits over time, grown by three cells, are the
-// region. Bodies without bones are hit everywhere against obstacles, nowhere against themselves.
+// Against obstacles a vertex is hit when it comes nearer than the reach. All hits over time, grown by three cells, or by
+// two edges of the skin where that is coarser, are the region. Bodies without bones are hit everywhere against obstacles, nowhere against themselves.
 #include "model/model.h"
 
 #include "math/mat3.h"
@@ -14,6 +14,7 @@
 
 #define SAMPLED_TIMES 24
 #define GROW_CELLS 3.0
+#define GROW_EDGES 2.0
 #define REACH_CELLS 2.0
 
 typedef struct bone_pose
@@ -172,6 +173,22 @@ done:
     return status;
 }
 
+/// Mean edge of the triangles that have a hit corner, m at rest; 0 without any. local [surface triangle][3]
+static double mean_hit_edge(const flx_model* m, const flx_body* b, const int32_t* local, const uint8_t* hit)
+{
+    const double* x     = m->surface_rest + 3 * (int64_t)b->surface_vertex_first;
+    double        sum   = 0;
+    int64_t       count = 0;
+    for (int32_t t = 0; t < b->surface_triangle_count; ++t)
+    {
+        const int32_t* v = local + 3 * (int64_t)t;
+        if (!hit[v[0]] && !hit[v[1]] && !hit[v[2]]) continue;
+        for (int c = 0; c < 3; ++c, ++count)
+            sum += flx__distance3(x + 3 * (int64_t)v[c], x + 3 * (int64_t)v[(c + 1) % 3]);
+    }
+    return count > 0 ? sum / (double)count : 0;
+}
+
 flx_status flx__propose_region(flx_build* build, int32_t contact, uint8_t* hit)
 {
     flx_status              status = FLX_OK;
@@ -247,7 +264,7 @@ flx_status flx__propose_region(flx_build* build, int32_t contact, uint8_t* hit)
             flx__parallel_for(ctx, b->surface_vertex_count, 1024, meet_solid, &a);
         }
     }
-    FLX_TRY(grow(m, b, GROW_CELLS * b->cell, hit));
+    FLX_TRY(grow(m, b, fmax(GROW_CELLS * b->cell, GROW_EDGES * mean_hit_edge(m, b, local, hit)), hit));
     int32_t count = 0;
     for (int32_t i = 0; i < b->surface_vertex_count; ++i) count += hit[i];
     flx__log(ctx, FLX_LOG_NOTICE, "contact[%d]: a region of %d of %d surface vertices was proposed from the bones' motion", contact,
