@@ -118,7 +118,10 @@ static int examine(cli* c, const char* path, const char* group, const flx_mesh_o
         cli_error(c, CODE_SCENE, "%s: no group '%s'", path, group);
         return CODE_SCENE;
     }
-    status = flx_mesh_doctor(c->ctx, *mesh, options, report);
+    const bool quiet = c->quiet;
+    c->quiet         = true; // what the doctor would note stands in the report
+    status           = flx_mesh_doctor(c->ctx, *mesh, options, report);
+    c->quiet         = quiet;
     return status == FLX_OK ? -1 : cli_fail(c, status);
 }
 
@@ -137,6 +140,9 @@ static int check_mesh(cli* c, const char* path)
         cli_error(c, CODE_SCENE, "%s: neither triangles nor tets: nothing to simulate", path);
         code = CODE_SCENE;
     }
+    // a surface without an inside can still be the skin of a tet mesh
+    const bool surface = code < 0 && report.tet_count == 0;
+    const bool inside  = surface && flx_surface_has_inside(c->ctx, mesh) == FLX_OK;
     if (c->json)
     {
         json j = json_memory(true);
@@ -144,6 +150,7 @@ static int check_mesh(cli* c, const char* path)
         json_text(&j, "schema", "flexor.check/1");
         json_text(&j, "path", path);
         json_bool(&j, "usable", code < 0);
+        if (surface) json_bool(&j, "has_inside", inside);
         if (mesh) json_report(&j, &report);
         json_close(&j, '}');
         char* text = json_end(&j);
@@ -154,7 +161,11 @@ static int check_mesh(cli* c, const char* path)
     {
         printf("%s\n", path);
         print_report(&report);
-        printf("  %s\n", code < 0 ? "usable" : "unusable");
+        if (surface && !inside)
+            printf("  usable as the skin of a tet mesh only, not for a lattice, an obstacle or a bone:\n    %s\n",
+                   flx_context_error(c->ctx));
+        else
+            printf("  %s\n", code < 0 ? "usable" : "unusable");
     }
     flx_mesh_destroy(c->ctx, mesh);
     return code < 0 ? CODE_FINE : code;
@@ -227,6 +238,11 @@ static int check_body(cli* c, const flx_scene* scene, int32_t body, estimate* e,
         printf("body '%s': %s%s%s\n", b->name, path, b->group ? ", group " : "", b->group ? b->group : "");
         if (mesh) print_report(&report);
     }
+    if (code < 0 && !b->tets) // a lattice is to be made
+    {
+        const flx_status status = flx_surface_has_inside(c->ctx, mesh);
+        if (status != FLX_OK) code = cli_fail(c, status);
+    }
     if (code < 0)
     {
         geometry_place(mesh, b);
@@ -236,6 +252,42 @@ static int check_body(cli* c, const flx_scene* scene, int32_t body, estimate* e,
     if (j) json_close(j, '}');
     flx_mesh_destroy(c->ctx, mesh);
     return code;
+}
+
+/// Meshes that are not the body's own: bones, obstacles, a skin in a tet mesh. Nothing is printed of those that are fine.
+static int check_other(cli* c, const char* path, const char* group, double scale, bool solid)
+{
+    flx_mesh*         mesh    = NULL;
+    flx_doctor_report report  = {0};
+    flx_mesh_options  options = flx_mesh_options_default();
+    options.scale             = scale;
+    int code                  = examine(c, path, group, &options, &mesh, &report);
+    if (code < 0 && solid && report.tet_count == 0)
+    {
+        const flx_status status = flx_surface_has_inside(c->ctx, mesh);
+        if (status != FLX_OK) code = cli_fail(c, status);
+    }
+    flx_mesh_destroy(c->ctx, mesh);
+    return code;
+}
+
+static int check_others(cli* c, const flx_scene* scene)
+{
+    int worst = -1;
+    for (int32_t i = 0; i < scene->body_count + scene->bone_count + scene->obstacle_count; ++i)
+    {
+        const int32_t        bone = i - scene->body_count, obstacle = bone - scene->bone_count;
+        const flx_body_desc* body  = bone < 0 ? &scene->body[i] : NULL;
+        const flx_shape*     shape = body           ? NULL
+                                     : obstacle < 0 ? &scene->bone[bone].shape
+                                                    : &scene->obstacle[obstacle].shape;
+        int                  code  = -1;
+        if (body && body->tets && body->surface)
+            code = check_other(c, body->surface, body->group, body->scale, false);
+        if (shape && shape->kind == FLX_SHAPE_MESH) code = check_other(c, shape->path, shape->group, shape->scale, true);
+        if (code > worst) worst = code;
+    }
+    return worst;
 }
 
 static void print_estimate(const flx_scene* scene, const estimate* e)
@@ -271,6 +323,8 @@ static int check_scene(cli* c, const char* path)
         const int found = check_body(c, scene, b, &e, c->json ? &j : NULL);
         if (found > code) code = found;
     }
+    const int others = check_others(c, scene);
+    if (others > code) code = others;
     estimate_finish(&e, scene);
     if (c->json)
     {

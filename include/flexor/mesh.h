@@ -120,6 +120,11 @@ FLX_API FLX_MUST_CHECK flx_status flx_mesh_doctor(flx_context* ctx, flx_mesh* me
 FLX_API FLX_MUST_CHECK flx_status flx_lattice_mesh(flx_context* ctx, const flx_mesh* surface, double cell,
                                                    int32_t tet_count, flx_mesh** out);
 
+/// Has a surface an inside? Lattices, obstacles and bones need one; small holes and doubled parts do no harm.
+///
+/// Returns FLX_ERR_MESH (says why not), FLX_ERR_MEMORY.
+FLX_API FLX_MUST_CHECK flx_status flx_surface_has_inside(flx_context* ctx, const flx_mesh* surface);
+
 /// How many pairs of a surface's triangles cross, exactly; triangles that share a vertex count only when they cross
 /// elsewhere too. x [vertex_count][3], triangle [triangle_count][3].
 FLX_API FLX_MUST_CHECK flx_status flx_surface_crossings(flx_context* ctx, int32_t vertex_count, const double* x,

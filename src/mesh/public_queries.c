@@ -12,6 +12,23 @@ flx_status flx_surface_crossings(flx_context* ctx, int32_t vertex_count, const d
     return flx__surface_crossings(ctx, vertex_count, x, triangle_count, triangle, count, NULL, 0);
 }
 
+flx_status flx_surface_has_inside(flx_context* ctx, const flx_mesh* surface)
+{
+    flx_status        status = FLX_OK;
+    flx_triangle_bvh* bvh    = NULL;
+    double            sign = 1, threshold = 0.5;
+
+    if (surface->triangle_count == 0)
+        return flx__fail(ctx, FLX_ERR_MESH, "%s: no triangles: no inside", surface->path ? surface->path : "surface");
+    FLX_TRY(flx__triangle_bvh_create(ctx, surface->vertex_count, surface->x, surface->triangle_count, surface->triangle,
+                                     &bvh));
+    status = flx__surface_orientation(ctx, bvh, surface->path ? surface->path : "surface", &sign, &threshold);
+
+done:
+    flx__triangle_bvh_destroy(bvh);
+    return status;
+}
+
 flx_status flx_lattice_mesh(flx_context* ctx, const flx_mesh* surface, double cell, int32_t tet_count, flx_mesh** out)
 {
     flx_status          status  = FLX_OK;
