@@ -83,12 +83,14 @@ FLX_API FLX_MUST_CHECK flx_status flx_solver_create(flx_context* ctx, const flx_
 FLX_API void                      flx_solver_destroy(flx_solver* solver);
 FLX_API flx_solver_info           flx_solver_get_info(const flx_solver* solver);
 
-/// Advance one step: dt = 1 / fps (quasistatic) or 1 / (fps substeps) (dynamic). Touches no heap.
+/// Advance one step: dt = 1 / fps (quasistatic) or 1 / (fps substeps) (dynamic). Touches no heap, but for factorizing anew:
+/// in the step in which a `fix` begins or ends, and in strategy `full`.
 ///
 /// in/out  state   untouched when the call fails
 /// out     stats   may be NULL
 ///
-/// Returns FLX_OK, or FLX_ERR_NONFINITE naming a vertex and the step.
+/// Returns FLX_OK, or FLX_ERR_NONFINITE naming a vertex and the step; when factorizing anew also FLX_ERR_UNHELD and
+/// FLX_ERR_MEMORY, after which the step can be tried again.
 FLX_API FLX_MUST_CHECK flx_status flx_solver_step(flx_solver* solver, flx_state* state, flx_step_stats* stats);
 
 /// Elastic + attachment energy of a state, J, with the nearest rotations (double precision).
