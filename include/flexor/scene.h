@@ -174,7 +174,7 @@ typedef struct flx_settings
     flx_follow    follow;
     int32_t       outer, inner, substeps;
     int32_t       pcg_iterations, contact_sweeps;
-    double        damping, proximal, tolerance, pcg_tolerance, divergence;
+    double        damping, proximal, min_stretch, tolerance, pcg_tolerance, divergence;
 } flx_settings;
 
 FLX_API flx_settings flx_settings_default(void);

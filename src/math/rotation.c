@@ -93,18 +93,23 @@ void flx__nearest_rotation(const double F[9], double R[9])
     R[6] = 2 * (x * z - w * y), R[7] = 2 * (y * z + w * x), R[8] = 1 - 2 * (x * x + y * y);
 }
 
-// Eigenvalues of F^T F would lose the small singular values; with the rotation taken out they are the eigenvalues of the
-// symmetric factor S = R^T F, signs included.
-void flx__singular_values3(const double F[9], double sigma[3])
+/// Eigenvalues and vectors of S = R^T F. Those of F^T F would lose the small singular values; with the rotation taken out
+/// they are the singular values, signs included.
+static void symmetric_factor(const double F[9], double R[9], double a[4][4], double v[4][4])
 {
-    double R[9], S[9], Rt[9];
+    double S[9], Rt[9];
     flx__nearest_rotation(F, R);
     flx__transpose3(R, Rt);
     flx__mul3(Rt, F, S);
-    double a[4][4] = { { 0 } }, v[4][4];
     for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j) a[i][j] = 0.5 * (S[3 * i + j] + S[3 * j + i]);
     jacobi(3, a, v);
+}
+
+void flx__singular_values3(const double F[9], double sigma[3])
+{
+    double R[9], a[4][4] = { { 0 } }, v[4][4];
+    symmetric_factor(F, R, a, v);
     for (int i = 0; i < 3; ++i) sigma[i] = a[i][i];
     for (int i = 0; i < 2; ++i)
         for (int j = 0; j < 2 - i; ++j)
@@ -114,6 +119,38 @@ void flx__singular_values3(const double F[9], double sigma[3])
                 sigma[j]       = sigma[j + 1];
                 sigma[j + 1]   = t;
             }
+}
+
+void flx__stretches(const double F[9], double sigma[3], double U[3][3], double V[3][3])
+{
+    double R[9], a[4][4] = { { 0 } }, e[4][4];
+    symmetric_factor(F, R, a, e);
+    for (int k = 0; k < 3; ++k)
+    {
+        sigma[k] = a[k][k];
+        for (int i = 0; i < 3; ++i) V[k][i] = e[i][k];
+        flx__apply3(R, V[k], U[k]);
+    }
+}
+
+// Trigonometric solution of the characteristic cubic of C = F^T F.
+double flx__least_stretch(const double F[9])
+{
+    double c[6] = { 0 }; // xx yy zz xy xz yz
+    for (int i = 0; i < 3; ++i)
+    {
+        const double* r = F + 3 * i;
+        c[0] += r[0] * r[0], c[1] += r[1] * r[1], c[2] += r[2] * r[2];
+        c[3] += r[0] * r[1], c[4] += r[0] * r[2], c[5] += r[1] * r[2];
+    }
+    if (!(flx__det3(F) > 0)) return -1;
+    const double mean = (c[0] + c[1] + c[2]) / 3;
+    const double x = c[0] - mean, y = c[1] - mean, z = c[2] - mean;
+    const double spread = sqrt((x * x + y * y + z * z + 2 * (c[3] * c[3] + c[4] * c[4] + c[5] * c[5])) / 6);
+    if (!(spread > 1e-12 * mean)) return sqrt(mean);
+    const double det = x * (y * z - c[5] * c[5]) - c[3] * (c[3] * z - c[5] * c[4]) + c[4] * (c[3] * c[5] - y * c[4]);
+    const double r   = fmin(fmax(det / (2 * spread * spread * spread), -1), 1);
+    return sqrt(fmax(mean + 2 * spread * cos((acos(r) + 6.283185307179586) / 3), 0));
 }
 
 void flx__axis_rotation(const double axis[3], double angle, double R[9])

@@ -10,6 +10,14 @@ void flx__nearest_rotation(const double F[9], double R[9]);
 /// Singular values, sigma[0] >= sigma[1] >= |sigma[2]|, the last one signed like det F.
 void flx__singular_values3(const double F[9], double sigma[3]);
 
+/// Signed singular values with their directions, in no order: F V[k] = sigma[k] U[k], rows of unit length. One of them is
+/// negative when det F < 0.
+void flx__stretches(const double F[9], double sigma[3], double U[3][3], double V[3][3]);
+
+/// A lower bound of the smallest singular value without any iteration: the smallest eigenvalue of F^T F in closed form.
+/// Negative when det F <= 0. Loses half the digits: to sort out, not to compute with.
+double flx__least_stretch(const double F[9]);
+
 /// Rotation by an angle (radians) about a unit axis [Rodrigues].
 void flx__axis_rotation(const double axis[3], double angle, double R[9]);
 

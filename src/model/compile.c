@@ -170,7 +170,7 @@ void flx_model_destroy(flx_model* m)
     flx__patches_release(ctx, &m->alpha);
     flx__patches_release(ctx, &m->beta);
     void* const arrays[] = { m->body, m->user_rest, m->user_tet, m->tet_body, m->of_user, m->user_of, m->x_rest, m->mass,
-                             m->tet, m->rest_inv, m->stiffness, m->alpha_first, m->alpha_slot, m->beta_first, m->beta_slot,
+                             m->tet, m->rest_inv, m->stiffness, m->beta_tet, m->alpha_first, m->alpha_slot, m->beta_first, m->beta_slot,
                              m->spring, m->spring_first, m->spring_entry, m->load, m->surface_triangle, m->surface,
                              m->surface_rest, m->group, m->proxy, m->proxy_surface, m->solid };
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; ++i) flx__free(ctx, arrays[i]);

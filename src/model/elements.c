@@ -216,6 +216,8 @@ flx_status flx__build_elements(flx_build* build)
         else
             alpha[alpha_count++].tet = e;
     }
+    FLX_NEW(ctx, m->beta_tet, beta_count);
+    for (int32_t k = 0; k < beta_count; ++k) m->beta_tet[k] = beta[k].tet;
     FLX_TRY(build_patches(m, alpha_count, alpha, &m->alpha));
     FLX_TRY(build_patches(m, beta_count, beta, &m->beta));
     FLX_TRY(gather_lists(m, &m->alpha, 0, m->vertex_count, &m->alpha_first, &m->alpha_slot));

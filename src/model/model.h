@@ -97,6 +97,7 @@ struct flx_model
 
     // element patches: alpha touch free vertices, beta only prone ones
     flx_patches alpha, beta;
+    int32_t*    beta_tet;   // [beta.tet_count] ascending
     int32_t *   alpha_first, *alpha_slot; // [vertex_count + 1], local entries of alpha that are this vertex
     int32_t *   beta_first, *beta_slot;   // [prone_count + 1], of vertex free_count + i
 

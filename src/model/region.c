@@ -206,6 +206,25 @@ done:
     return status;
 }
 
+/// One ring more of prone vertices around those of the proxies: a fold squeezes the flesh under its skin too, and only elements
+/// of prone vertices can be kept from being turned inside out (solver/detect.c).
+static flx_status thicken(flx_build* build, const flx_body* b)
+{
+    flx_status       status = FLX_OK;
+    const flx_model* m      = build->model;
+    uint8_t*         before = NULL;
+    FLX_NEW(m->ctx, before, m->user_vertex_count);
+    memcpy(before, build->prone, (size_t)m->user_vertex_count);
+    for (int32_t e = b->tet_first; e < b->tet_first + b->tet_count; ++e)
+    {
+        const int32_t* v = m->user_tet + 4 * (int64_t)e;
+        if (before[v[0]] || before[v[1]] || before[v[2]] || before[v[3]]) mark_prone(build, e);
+    }
+done:
+    flx__free(m->ctx, before);
+    return status;
+}
+
 static flx_status build_group(flx_build* build, int32_t index, int64_t* capacity)
 {
     flx_status              status = FLX_OK;
@@ -264,7 +283,11 @@ static flx_status build_group(flx_build* build, int32_t index, int64_t* capacity
                                m->scene->body[d->body].name);
         goto done;
     }
-    if (d->self) FLX_TRY(find_search_tets(m, b, hit, g));
+    if (d->self)
+    {
+        FLX_TRY(find_search_tets(m, b, hit, g));
+        FLX_TRY(thicken(build, b));
+    }
 
 done:
     flx__free(ctx, hit);

@@ -38,7 +38,10 @@ static const flx_contact_group* group_of(const flx_solver* s, int32_t proxy)
     return &m->group[g];
 }
 
-double flx__contact_stiffness(const flx_solver* s, const flx_contact* c) { return group_of(s, c->proxy)->stiffness; }
+double flx__contact_stiffness(const flx_solver* s, const flx_contact* c)
+{
+    return c->proxy >= 0 ? group_of(s, c->proxy)->stiffness : s->model->group[0].stiffness;
+}
 
 /// W delta of one contact, over vertices from first_vertex on.
 static void moved_by(const flx_contact* c, double* const delta[3], int32_t first_vertex, double out[3])
@@ -165,10 +168,13 @@ static void write_forces(flx_solver* s, flx_state* q, const double* f[3], bool u
     {
         const flx_contact* c      = &w->contact[w->pushing[i]];
         const double       f_i[3] = { f[0][i], f[1][i], f[2][i] };
-        q->push[c->proxy] = unilateral ? f_i[0] * c->normal[0] + f_i[1] * c->normal[1] + f_i[2] * c->normal[2] : 1;
+        if (c->proxy >= 0)
+        {
+            q->push[c->proxy] = unilateral ? f_i[0] * c->normal[0] + f_i[1] * c->normal[1] + f_i[2] * c->normal[2] : 1;
+            memcpy(q->force + 3 * (int64_t)c->proxy, f_i, sizeof f_i);
+        }
         for (int k = 0; k < 3; ++k)
         {
-            q->force[3 * (int64_t)c->proxy + k] = f_i[k];
             for (int a = 0; a < FLX_CONTACT_CORNERS; ++a)
                 if (c->vertex[a] >= s->n1) s->push[k][c->vertex[a] - s->n1] += c->weight[a] * f_i[k];
         }
@@ -190,17 +196,21 @@ static void solve_unilateral(flx_solver* s, flx_state* q)
     }
     w->pushing_count = 0;
     for (int32_t i = 0; i < w->count; ++i)
-        if (w->free_gap[i] < 0 || q->push[w->contact[i].proxy] > 0)
+    {
+        const int32_t proxy = w->contact[i].proxy;
+        const double  push  = proxy >= 0 ? q->push[proxy] : w->free_gap[i] < 0;
+        if (w->free_gap[i] < 0 || push > 0)
         {
             if (w->pushing_count == w->most)
             {
                 ++w->dropped;
                 continue;
             }
-            w->guess[w->pushing_count] = q->push[w->contact[i].proxy];
+            w->guess[w->pushing_count] = push;
             w->place[i]                = w->pushing_count;
             w->pushing[w->pushing_count++] = i;
         }
+    }
     int32_t joined = 0;
     for (int round = 0; w->pushing_count > joined && round < MOST_ROUNDS; ++round)
     {

@@ -1,5 +1,65 @@
-// Contact detection of one inner iteration: every `contact:` entry of the scene, in order.
+// Contact detection of one inner iteration: every `contact:` entry of the scene, in order; then elements that are squeezed.
+//
+// Contact on the skin cannot see a fold so sharp that it lies inside one layer of elements: the element across it is squeezed
+// flat and then inside out, at a finite energy. So an element of the region with a stretch sigma = u . F v below
+// min_stretch becomes a contact of its own:
+//   l (u . F v - min_stretch) >= 0,   u . F v = sum_i (g_i . v) (u . x_i),   l = cell
+// a row with weights l g_i . v (they sum to 0), normal u and no target. It meets the other contacts in the same system.
 #include "solver/solver_internal.h"
+
+#include "math/mat3.h"
+#include "math/rotation.h"
+
+#include <string.h>
+
+#define WATCHED 1.5 // stretches up to this times the limit are candidates
+
+static void squeeze_range(void* user, int64_t begin, int64_t end, int32_t worker)
+{
+    (void)worker;
+    flx_solver*      s     = user;
+    const flx_model* m     = s->model;
+    const double     watch = WATCHED * s->settings.min_stretch;
+    for (int64_t k = begin; k < end; ++k)
+    {
+        flx_squeeze* z = &s->squeeze[k];
+        double       F[9];
+        flx__deformation_gradient(m, s->x, m->beta_tet[k], F);
+        z->watched = !(flx__least_stretch(F) > watch);
+        if (z->watched) flx__stretches(F, z->sigma, z->U, z->V);
+    }
+}
+
+/// One row for each thin direction: an element squeezed from two sides must not swap one for the other.
+static void squeeze_rows(const flx_solver* s, int32_t e, const flx_squeeze* z, flx_contact_work* w)
+{
+    const flx_model* m   = s->model;
+    const double*    inv = m->rest_inv + 9 * (int64_t)e;
+    for (int k = 0; k < 3; ++k)
+    {
+        if (!(z->sigma[k] < WATCHED * s->settings.min_stretch) || w->count == w->capacity) continue;
+        flx_contact* c = &w->contact[w->count++];
+        memset(c, 0, sizeof *c);
+        c->proxy = c->obstacle = -1;
+        c->partner             = e;
+        c->gap                 = m->cell * (z->sigma[k] - s->settings.min_stretch);
+        memcpy(c->normal, z->U[k], sizeof c->normal);
+        for (int i = 0; i < FLX_CONTACT_CORNERS; ++i) c->vertex[i] = i < 4 ? m->tet[4 * (int64_t)e + i] : -1;
+        for (int i = 1; i < 4; ++i)
+        {
+            c->weight[i] = m->cell * flx__dot3(inv + 3 * (i - 1), z->V[k]); // g_i is row i - 1 of Dm^-1
+            c->weight[0] -= c->weight[i];
+        }
+    }
+}
+
+static void find_squeezed(flx_solver* s)
+{
+    const flx_model* m = s->model;
+    flx__parallel_for(s->ctx, m->beta.tet_count, 256, squeeze_range, s);
+    for (int32_t k = 0; k < m->beta.tet_count; ++k)
+        if (s->squeeze[k].watched) squeeze_rows(s, m->beta_tet[k], &s->squeeze[k], &s->contact);
+}
 
 void flx__find_contacts(flx_solver* s, double time)
 {
@@ -24,4 +84,6 @@ void flx__find_contacts(flx_solver* s, double time)
         for (int32_t k = 0; k < found; ++k) out[k].proxy += g->proxy_first;
         w->count += found;
     }
+    w->proxy_count = w->count;
+    if (s->limits_squeeze) find_squeezed(s);
 }

@@ -202,8 +202,11 @@ static flx_status contact_workspace(flx_solver* s)
     const flx_model*  m      = s->model;
     flx_contact_work* w      = &s->contact;
 
-    w->capacity = m->proxy_count;
-    w->most     = m->proxy_count < FLX_MOST_PUSHING ? m->proxy_count : FLX_MOST_PUSHING;
+    s->limits_squeeze = s->has_contact && s->settings.min_stretch > 0 && s->settings.strategy == FLX_STRATEGY_COMPLIANCE &&
+                        m->scene->contact[0].law == FLX_LAW_UNILATERAL;
+    w->capacity = m->proxy_count + (s->limits_squeeze ? m->beta.tet_count : 0);
+    w->most     = w->capacity < FLX_MOST_PUSHING ? w->capacity : FLX_MOST_PUSHING;
+    if (s->limits_squeeze) FLX_NEW_ZERO(ctx, s->squeeze, m->beta.tet_count);
     FLX_NEW_ZERO(ctx, w->contact, w->capacity);
     FLX_NEW(ctx, w->scratch, w->capacity);
     FLX_NEW(ctx, w->free_gap, w->capacity);
@@ -357,7 +360,7 @@ void flx_solver_destroy(flx_solver* s)
     }
     flx_contact_work* w = &s->contact;
     void* const array[] = { s->dense, s->pcg_work, s->pcg_diagonal, s->x, s->u, s->u_turned, s->x_inertial, s->x_start, s->x_outer,
-                            s->push_before, s->force_before, s->prone_before, s->spring_force, s->bone, s->prone, s->follower, s->follow_weight, s->partial,
+                            s->push_before, s->force_before, s->prone_before, s->spring_force, s->bone, s->prone, s->squeeze, s->follower, s->follow_weight, s->partial,
                             s->alpha.force, s->alpha.energy, s->alpha.inverted, s->beta.force, s->beta.energy,
                             s->beta.inverted, s->scratch, s->self, w->contact, w->scratch, w->free_gap, w->place, w->pushing,
                             w->q, w->guess, w->lambda, w->rows, w->gram };

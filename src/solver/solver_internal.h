@@ -13,6 +13,14 @@
 
 #define FLX_MOST_PUSHING 2048
 
+/// Stretches of one element of the region; only filled when one of them is near the limit.
+typedef struct flx_squeeze
+{
+    bool   watched;
+    double sigma[3];
+    double U[3][3], V[3][3]; // F V[k] = sigma[k] U[k]
+} flx_squeeze;
+
 /// Patch passes over one element set.
 typedef struct flx_element_work
 {
@@ -24,8 +32,9 @@ typedef struct flx_element_work
 /// Contacts of the current inner iteration and what it takes to solve them.
 typedef struct flx_contact_work
 {
-    int32_t      capacity;   // = proxy count
-    int32_t      count;      // contacts found by the last detection
+    int32_t      capacity;    // proxies + elements of the region
+    int32_t      count;       // found by the last detection: proxies' contacts, then squeezed elements (proxy -1)
+    int32_t      proxy_count; // of them proxies'
     flx_contact* contact;    // [capacity]
     int32_t*     scratch;    // [capacity]
     double*      free_gap;   // [capacity] gap after the contact-free increment, m
@@ -52,6 +61,8 @@ struct flx_solver
     flx_corotated_fn corotated; // of the chosen precision
     bool             single;
     bool             has_contact;
+    bool             limits_squeeze; // min_stretch is in force
+    flx_squeeze*     squeeze;        // [beta tets] of the last detection
     double           dt, inertia; // s, 1/s^2: what multiplies the masses in A
     int32_t          n, n1, n2;
 

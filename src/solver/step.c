@@ -84,9 +84,9 @@ static void inner_iterations(flx_solver* s, flx_state* q, double time, double* c
     }
     // what the last solve leaves, to first order
     double deepest = 0;
-    for (int32_t i = 0; i < w->count; ++i) deepest = fmax(deepest, -flx__contact_gap_at(s, &w->contact[i], s->delta, s->n1));
+    for (int32_t i = 0; i < w->proxy_count; ++i) deepest = fmax(deepest, -flx__contact_gap_at(s, &w->contact[i], s->delta, s->n1));
     s->stats.penetration = deepest;
-    s->stats.candidates  = w->count;
+    s->stats.candidates  = w->proxy_count;
     s->stats.ms_inner += ms_since(clock);
 }
 
@@ -153,7 +153,7 @@ static flx_status whole_iteration(flx_solver* s, flx_state* q, double time, doub
     flx__find_contacts(s, time);
     s->stats.ms_detect += ms_since(clock);
     FLX_TRY(flx__global_solve(s, q));
-    s->stats.candidates = s->contact.count;
+    s->stats.candidates = s->contact.proxy_count;
     move_all(s, true);
     s->stats.ms_forward += ms_since(clock);
 done:
