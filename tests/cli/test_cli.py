@@ -158,6 +158,21 @@ class Check(Cli):
         self.assertIn("2", self.flexor("check", path, code=3).stderr)
         self.flexor("check", path, "--repair")
 
+    def test_a_surface_without_an_inside_is_refused_where_a_run_would(self):
+        self.write("t.obj", TRIANGLE)
+        done = self.flexor("check", "t.obj")
+        self.assertIn("usable as the skin of a tet mesh only", done.stdout)
+        self.assertEqual(done.stderr, "")  # what the report says is not said twice
+        self.assertFalse(json.loads(self.flexor("check", "t.obj", "--json").stdout)["has_inside"])
+        self.write("good.obj", TETRA)
+        text = ("flexor: 1\nbodies:\n  - {{name: b, surface: {}, lattice: {{tets: 500}}}}\n"
+                "fix: {{body: b, region: all}}\nobstacles:\n  - {{name: o, mesh: {}}}\nrun: {{frames: 1}}\n")
+        for body, obstacle, code in (("t.obj", "good.obj", 3), ("good.obj", "t.obj", 3), ("good.obj", "good.obj", 0)):
+            path = self.write("s.yaml", text.format(body, obstacle))
+            checked = self.flexor("check", path, code=code)
+            self.assertEqual(checked.stderr.count("error:"), 1 if code else 0)
+            self.flexor("run", path, "--no-record", "-q", code=code)
+
     def test_scene_says_what_the_run_needs(self):
         done = self.flexor("check", BEAM)
         self.assertRegex(done.stdout, r"about .* of memory, .* of setup")
@@ -343,6 +358,24 @@ class Pictures(Cli):
         self.assertEqual(len(rows), 3)
         self.assertEqual(rows[1].split(",")[-1], rows[2].split(",")[-1])  # same state for both thread counts
         self.assertEqual(len(done.stdout.splitlines()), 3)
+
+    def test_obstacles_and_bones_are_in_pictures_and_exports(self):
+        self.write("t.obj", TETRA)
+        scene = self.write("s.yaml", "flexor: 1\nbodies:\n  - {name: b, surface: t.obj, lattice: {tets: 500}}\n"
+                                     "bones:\n  - {name: q, capsule: {from: [0.1, 0.1, 0.1], to: [0.3, 0.2, 0.2], radius: 0.05}}\n"
+                                     "attach: {body: b, bones: [q], points: 20}\n"
+                                     "obstacles:\n  - {name: floor, plane: {point: [0, 0, -0.1], normal: [0, 0, 1]}}\n"
+                                     "  - {name: o, sphere: {center: [1, 1, 0], radius: 0.2}}\nrun: {frames: 1}\n")
+        self.flexor("run", scene, "-o", "b", "-q")
+        pictures = []
+        for words in ([], ["--bones"], ["--no-obstacles"]):
+            self.flexor("render", "b", "--frames", "1", "--size", "160x120", "-f", *words)
+            pictures.append((self.here / "b.png").read_bytes())
+        self.assertEqual(len(set(pictures)), 3)
+        self.flexor("export", "b", "-o", "p.pvd")
+        for part in ("surface", "obstacles", "bones"):
+            self.assertIn(f"p_{part}_0001.vtu", (self.here / "p.pvd").read_text())
+            self.assertTrue((self.here / f"p_{part}_0001.vtu").exists())
 
     def test_mesh_converts_and_fills(self):
         self.write("t.obj", TETRA)
