@@ -22,7 +22,7 @@ static inline void model_start(fixture* f, model_log* log)
     desc.worker_count     = 2;
     desc.log              = model_log_line;
     desc.log_user         = log;
-    *f                    = (fixture){ 0 };
+    *f                    = (fixture){0};
     log->text[0]          = '\0';
     if (flx_context_create(&desc, &f->ctx) != FLX_OK) fail_msg("no context");
     fixture_folder(f);
@@ -67,14 +67,15 @@ static inline void model_end(fixture* f)
 }
 
 /// Closed tube around the x axis, round at both ends: all points within `radius` of a segment from x = from to x = to.
-static inline void model_tube(const fixture* f, const char* name, double from, double to, double radius, int around, int along)
+static inline void model_tube(const fixture* f, const char* name, double from, double to, double radius, int around,
+                              int along)
 {
     char path[128];
     snprintf(path, sizeof path, "%s/%s", f->folder, name);
     FILE* out = fopen(path, "w");
     if (!out) fail_msg("cannot write %s", path);
     const int    caps = around / 4, rings = 2 * caps + along - 1;
-    const double pi   = 3.14159265358979323846;
+    const double pi = 3.14159265358979323846;
     fprintf(out, "v %.17g 0 0\n", from - radius);
     for (int r = 1; r <= rings; ++r)
     {
@@ -84,7 +85,8 @@ static inline void model_tube(const fixture* f, const char* name, double from, d
         else if (r < caps + along)
             x = from + (to - from) * (r - caps) / along, size = radius;
         else
-            x = to + radius * sin(0.5 * pi * (r - caps - along) / caps), size = radius * cos(0.5 * pi * (r - caps - along) / caps);
+            x    = to + radius * sin(0.5 * pi * (r - caps - along) / caps),
+            size = radius * cos(0.5 * pi * (r - caps - along) / caps);
         for (int a = 0; a < around; ++a)
             fprintf(out, "v %.17g %.17g %.17g\n", x, size * cos(2 * pi * a / around), size * sin(2 * pi * a / around));
     }
@@ -94,7 +96,8 @@ static inline void model_tube(const fixture* f, const char* name, double from, d
         const int b = (a + 1) % around, last = 2 + (rings - 1) * around;
         fprintf(out, "f 1 %d %d\nf %d %d %d\n", 2 + b, 2 + a, last + a, last + b, last + around);
         for (int r = 0; r + 1 < rings; ++r)
-            fprintf(out, "f %d %d %d %d\n", 2 + r * around + a, 2 + r * around + b, 2 + (r + 1) * around + b, 2 + (r + 1) * around + a);
+            fprintf(out, "f %d %d %d %d\n", 2 + r * around + a, 2 + r * around + b, 2 + (r + 1) * around + b,
+                    2 + (r + 1) * around + a);
     }
     fclose(out);
 }

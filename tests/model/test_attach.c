@@ -1,14 +1,15 @@
 // What holds and pulls a body: fixed regions, bones, loads.
 #include "model_fixture.h"
 
-static const char head[] = "flexor: 1\nbodies: [{name: b, tets: b.mesh, material: {young: 30 kPa, density: 800 kg/m3}}]\nrun: {frames: 1, fps: 30}\n";
+static const char head[] = "flexor: 1\nbodies: [{name: b, tets: b.mesh, material: {young: 30 kPa, density: 800 "
+                           "kg/m3}}]\nrun: {frames: 1, fps: 30}\n";
 
 static flx_status open_with(fixture* f, model_log* log, const char* more)
 {
     char yaml[2048];
     snprintf(yaml, sizeof yaml, "%s%s", head, more);
     model_start(f, log);
-    fixture_box(f, "b.mesh", (const int[3]){ 4, 3, 2 }, (const double[3]){ 0, 0, 0 }, 0.1, 1, 0);
+    fixture_box(f, "b.mesh", (const int[3]){4, 3, 2}, (const double[3]){0, 0, 0}, 0.1, 1, 0);
     return model_try(f, yaml);
 }
 
@@ -19,13 +20,14 @@ static void loads_sum_to_the_force_over_the_region(void** state)
     model_log log;
     assert_int_equal(open_with(&f, &log,
                                "loads:\n"
-                               "  - {body: b, region: {box: {min: [0.39, -1, -1], max: [1, 1, 1]}}, force: [1, -2, 3.5], from: 1, until: 2}\n"
+                               "  - {body: b, region: {box: {min: [0.39, -1, -1], max: [1, 1, 1]}}, force: [1, -2, "
+                               "3.5], from: 1, until: 2}\n"
                                "  - {body: b, region: all, force: [0, 0, 7]}\n"),
                      FLX_OK);
     const flx_model* m = f.model;
     assert_int_equal(m->load_count, 2);
-    static const double force[2][3] = { { 1, -2, 3.5 }, { 0, 0, 7 } };
-    const int32_t       count[2]    = { 4 * 3, m->vertex_count };
+    static const double force[2][3] = {{1, -2, 3.5}, {0, 0, 7}};
+    const int32_t       count[2]    = {4 * 3, m->vertex_count};
     for (int i = 0; i < 2; ++i)
     {
         const flx_load* l = &m->load[i];
@@ -50,7 +52,7 @@ static void regions_that_hold_nothing_are_refused_by_name(void** state)
         "loads: {body: b, region: {sphere: {center: [5, 5, 5], radius: 0.1}}, force: [1, 0, 0]}\n",
         "contact: [{self: b, region: {sphere: {center: [5, 5, 5], radius: 0.1}}}]\n",
     };
-    static const char* const named[] = { "fix", "loads[0]", "contact[0]" };
+    static const char* const named[] = {"fix", "loads[0]", "contact[0]"};
     for (int i = 0; i < 3; ++i)
     {
         fixture   f;
@@ -76,10 +78,11 @@ static void bones_outside_the_body_are_refused_and_those_that_stick_out_counted(
     assert_non_null(strstr(flx_context_error(f.ctx), "'b'"));
     model_end(&f);
 
-    assert_int_equal(open_with(&f, &log,
-                               "bones: [{name: half, capsule: {from: [0.2, 0.15, 0.1], to: [0.6, 0.15, 0.1], radius: 30 mm}}]\n"
-                               "attach: {body: b, bones: [half], points: 400}\n"),
-                     FLX_OK);
+    assert_int_equal(
+        open_with(&f, &log,
+                  "bones: [{name: half, capsule: {from: [0.2, 0.15, 0.1], to: [0.6, 0.15, 0.1], radius: 30 mm}}]\n"
+                  "attach: {body: b, bones: [half], points: 400}\n"),
+        FLX_OK);
     // the axis is half inside; round ends make it a little more or less
     assert_in_range(f.model->spring_count, 150, 250);
     char text[64];
@@ -95,13 +98,14 @@ static void points_are_shared_between_bones_by_area(void** state)
     fixture   f;
     model_log log;
     // sides 2 pi r l, ends 4 pi r^2: the second has 1.75 times the surface of the first
-    assert_int_equal(open_with(&f, &log,
-                               "bones:\n"
-                               "  - {name: short, capsule: {from: [0.1, 0.1, 0.1], to: [0.14, 0.1, 0.1], radius: 20 mm}}\n"
-                               "  - {name: long, capsule: {from: [0.1, 0.2, 0.1], to: [0.2, 0.2, 0.1], radius: 20 mm}}\n"
-                               "attach: {body: b, bones: [short, long], points: 1100}\n"),
-                     FLX_OK);
-    int32_t of[2] = { 0 };
+    assert_int_equal(
+        open_with(&f, &log,
+                  "bones:\n"
+                  "  - {name: short, capsule: {from: [0.1, 0.1, 0.1], to: [0.14, 0.1, 0.1], radius: 20 mm}}\n"
+                  "  - {name: long, capsule: {from: [0.1, 0.2, 0.1], to: [0.2, 0.2, 0.1], radius: 20 mm}}\n"
+                  "attach: {body: b, bones: [short, long], points: 1100}\n"),
+        FLX_OK);
+    int32_t of[2] = {0};
     assert_int_equal(f.model->spring_count, 1100);
     for (int32_t s = 0; s < 1100; ++s) ++of[f.model->spring[s].bone];
     CHECK_NEAR(of[0], 400, 2);
@@ -114,13 +118,17 @@ static void fixed_vertices_are_held_for_their_time(void** state)
     (void)state;
     fixture   f;
     model_log log;
-    assert_int_equal(open_with(&f, &log, "fix: {body: b, region: {box: {min: [-1, -1, -1], max: [1, 1, 0.01]}}, stiffness: 12, from: 0.5, until: 1.5}\n"), FLX_OK);
+    assert_int_equal(open_with(&f, &log,
+                               "fix: {body: b, region: {box: {min: [-1, -1, -1], max: [1, 1, 0.01]}}, stiffness: 12, "
+                               "from: 0.5, until: 1.5}\n"),
+                     FLX_OK);
     assert_int_equal(f.model->spring_count, 5 * 4);
     for (int32_t s = 0; s < f.model->spring_count; ++s)
     {
         const flx_spring* p = &f.model->spring[s];
         assert_true(p->stiffness == 12 && p->weight[0] == 1 && p->weight[1] == 0);
-        for (int c = 0; c < 3; ++c) assert_true(p->rest[c] == f.model->x_rest[3 * p->vertex[0] + c] && p->offset[c] == 0);
+        for (int c = 0; c < 3; ++c)
+            assert_true(p->rest[c] == f.model->x_rest[3 * p->vertex[0] + c] && p->offset[c] == 0);
         assert_false(flx__spring_active(p, 0.49));
         assert_true(flx__spring_active(p, 0.5) && flx__spring_active(p, 1.49));
         assert_false(flx__spring_active(p, 1.5));

@@ -6,7 +6,8 @@ static const char* scene_of(const char* path, const char* more)
 {
     static char yaml[2048];
     snprintf(yaml, sizeof yaml,
-             "flexor: 1\nbodies: [{name: b, tets: '%s', material: {young: 30 kPa, density: 800 kg/m3}}]\n%srun: {frames: 1, fps: 30}\n",
+             "flexor: 1\nbodies: [{name: b, tets: '%s', material: {young: 30 kPa, density: 800 kg/m3}}]\n%srun: "
+             "{frames: 1, fps: 30}\n",
              path, more);
     return yaml;
 }
@@ -17,17 +18,19 @@ static void numbering_of_a_conforming_mesh_is_kept(void** state)
     fixture   f;
     model_log log;
     model_start(&f, &log);
-    fixture_box(&f, "two.mesh", (const int[3]){ 3, 2, 1 }, (const double[3]){ 0.1, 0.2, 0.3 }, 0.1, 2, 1);
-    model_open(&f, "flexor: 1\n"
-                   "bodies:\n"
-                   "  - {name: a, tets: two.mesh, material: {young: 30 kPa, density: 800 kg/m3}}\n"
-                   "  - {name: b, tets: two.mesh, translate: [0, 3, 0], scale: 2, material: {young: 30 kPa, density: 100 kg/m3}}\n"
-                   "contact: [{self: a, region: {box: {min: [-1, -1, -1], max: [0.15, 9, 9]}}}]\n"
-                   "run: {frames: 1, fps: 30}\n");
+    fixture_box(&f, "two.mesh", (const int[3]){3, 2, 1}, (const double[3]){0.1, 0.2, 0.3}, 0.1, 2, 1);
+    model_open(
+        &f,
+        "flexor: 1\n"
+        "bodies:\n"
+        "  - {name: a, tets: two.mesh, material: {young: 30 kPa, density: 800 kg/m3}}\n"
+        "  - {name: b, tets: two.mesh, translate: [0, 3, 0], scale: 2, material: {young: 30 kPa, density: 100 kg/m3}}\n"
+        "contact: [{self: a, region: {box: {min: [-1, -1, -1], max: [0.15, 9, 9]}}}]\n"
+        "run: {frames: 1, fps: 30}\n");
     char path[128];
     snprintf(path, sizeof path, "%s/two.mesh", f.folder);
-    flx_context*     ctx  = f.ctx;
-    flx_mesh*        mesh = NULL;
+    flx_context*     ctx     = f.ctx;
+    flx_mesh*        mesh    = NULL;
     flx_mesh_options options = flx_mesh_options_default();
     CHECK_OK(flx_mesh_read(ctx, path, &options, &mesh));
     const flx_model_info info = flx_model_get_info(f.model);
@@ -62,7 +65,7 @@ static void numbering_of_a_conforming_mesh_is_kept(void** state)
         for (int c = 0; c < 3; ++c) assert_true(m->x_rest[3 * i + c] == rest[3 * m->user_of[i] + c]);
     }
     // each body weighs its density times its volume: two boxes of 0.3 x 0.2 x 0.1 m, and eight times as much
-    double mass[2] = { 0 };
+    double mass[2] = {0};
     for (int32_t i = 0; i < m->vertex_count; ++i)
     {
         assert_true(m->mass[i] > 0);
@@ -81,7 +84,8 @@ static void a_lattice_weighs_its_tets_and_carries_the_input_surface(void** state
     model_log log;
     model_start(&f, &log);
     model_tube(&f, "tube.obj", -0.1, 0.1, 0.05, 16, 4);
-    model_open(&f, "flexor: 1\nbodies: [{name: t, surface: tube.obj, lattice: {cell: 0.03}, material: {young: 30 kPa, density: 1000 kg/m3}}]\n"
+    model_open(&f, "flexor: 1\nbodies: [{name: t, surface: tube.obj, lattice: {cell: 0.03}, material: {young: 30 kPa, "
+                   "density: 1000 kg/m3}}]\n"
                    "run: {frames: 1, fps: 30}\n");
     const flx_model* m      = f.model;
     double           volume = 0, mass = 0;
@@ -127,7 +131,7 @@ static void unreferenced_vertices_stay_in_their_place_and_carry_no_mass(void** s
     const flx_model* m = f.model;
     assert_int_equal(flx_model_get_info(m).vertex_count, 11);
     assert_int_equal(m->vertex_count, 8); // no row in any matrix
-    static const double unused[3][3] = { { 5, 5, 5 }, { 9, 0, 0 }, { 0.5, 0.5, 0.5 } };
+    static const double unused[3][3] = {{5, 5, 5}, {9, 0, 0}, {0.5, 0.5, 0.5}};
     for (int i = 0; i < 3; ++i)
     {
         assert_int_equal(m->of_user[8 + i], -1);
@@ -145,8 +149,8 @@ static void unreferenced_vertices_stay_in_their_place_and_carry_no_mass(void** s
 static void tets_given_inside_out_are_turned_and_said_to_be(void** state)
 {
     (void)state;
-    static const char* const file[2]  = { "all_negative.node", "mixed.node" };
-    static const char* const words[2] = { "5 of 5", "2 of 5" };
+    static const char* const file[2]  = {"all_negative.node", "mixed.node"};
+    static const char* const words[2] = {"5 of 5", "2 of 5"};
     for (int i = 0; i < 2; ++i)
     {
         fixture   f;
@@ -171,8 +175,9 @@ static void tets_given_inside_out_are_turned_and_said_to_be(void** state)
         for (int32_t t = 0; t < f.model->surface_triangle_count; ++t)
         {
             const int32_t* v = f.model->surface_triangle + 3 * t;
-            const double * a = f.model->surface_rest + 3 * v[0], *b = f.model->surface_rest + 3 * v[1], *c = f.model->surface_rest + 3 * v[2];
-            double         n[3];
+            const double * a = f.model->surface_rest + 3 * v[0], *b = f.model->surface_rest + 3 * v[1],
+                         *c = f.model->surface_rest + 3 * v[2];
+            double n[3];
             flx__cross3(b, c, n);
             outward += flx__dot3(a, n) / 6;
         }
@@ -185,15 +190,19 @@ static void equal_scenes_have_equal_hashes_and_others_do_not(void** state)
 {
     (void)state;
     uint64_t          hash[6];
-    const char* const change[6] = { "", "", "gravity: 9.81\n", "fix: {body: b, region: {sphere: {center: [0, 0, 0], radius: 0.01}}}\n",
-                                    "fix: {body: b, region: {sphere: {center: [0, 0, 0], radius: 0.01}}, stiffness: 77}\n",
-                                    "contact: [{self: b, region: all}]\n" };
+    const char* const change[6] = {
+        "",
+        "",
+        "gravity: 9.81\n",
+        "fix: {body: b, region: {sphere: {center: [0, 0, 0], radius: 0.01}}}\n",
+        "fix: {body: b, region: {sphere: {center: [0, 0, 0], radius: 0.01}}, stiffness: 77}\n",
+        "contact: [{self: b, region: all}]\n"};
     for (int i = 0; i < 6; ++i)
     {
         fixture   f;
         model_log log;
         model_start(&f, &log);
-        fixture_box(&f, "b.mesh", (const int[3]){ 2, 2, 2 }, (const double[3]){ 0, 0, 0 }, 0.1, 1, 0);
+        fixture_box(&f, "b.mesh", (const int[3]){2, 2, 2}, (const double[3]){0, 0, 0}, 0.1, 1, 0);
         model_open(&f, scene_of("b.mesh", change[i]));
         hash[i] = flx_model_get_info(f.model).hash;
         model_end(&f);
@@ -217,11 +226,11 @@ static void a_compile_can_be_cancelled_at_every_report(void** state)
     fixture   f;
     model_log log;
     model_start(&f, &log);
-    fixture_box(&f, "b.mesh", (const int[3]){ 2, 2, 2 }, (const double[3]){ 0, 0, 0 }, 0.1, 1, 0);
+    fixture_box(&f, "b.mesh", (const int[3]){2, 2, 2}, (const double[3]){0, 0, 0}, 0.1, 1, 0);
     model_open(&f, scene_of("b.mesh", "contact: [{self: b, region: all}]\n"));
     flx_model_destroy(f.model);
-    f.model = NULL;
-    const int64_t bytes = flx_context_bytes_now(f.ctx); // the scene
+    f.model               = NULL;
+    const int64_t bytes   = flx_context_bytes_now(f.ctx); // the scene
     int           reports = 0;
     for (;; ++reports)
     {

@@ -4,7 +4,7 @@
 static void open_block(fixture* f, model_log* log)
 {
     model_start(f, log);
-    fixture_box(f, "b.mesh", (const int[3]){ 8, 6, 7 }, (const double[3]){ 0, 0, 0 }, 0.1, 1, 0);
+    fixture_box(f, "b.mesh", (const int[3]){8, 6, 7}, (const double[3]){0, 0, 0}, 0.1, 1, 0);
     model_open(f, "flexor: 1\n"
                   "bodies: [{name: b, tets: b.mesh, material: {young: 30 kPa, density: 800 kg/m3}}]\n"
                   "bones: [{name: rod, capsule: {from: [0.2, 0.3, 0.3], to: [0.6, 0.3, 0.3], radius: 50 mm}}]\n"
@@ -28,7 +28,8 @@ static void count_tets(const flx_model* m, const flx_patches* p, int* times)
             {
                 const int32_t e = p->tet[b * FLX_LANES + lane];
                 for (int c = 0; c < 4; ++c) // unused lanes too may be read
-                    assert_in_range(first + p->corner[(b * 4 + c) * FLX_LANES + lane], first, p->first_local[k + 1] - 1);
+                    assert_in_range(first + p->corner[(b * 4 + c) * FLX_LANES + lane], first,
+                                    p->first_local[k + 1] - 1);
                 if (e < 0)
                 {
                     assert_true(p->stiffness_f32[b * FLX_LANES + lane] == 0); // an unused lane pulls at nothing
@@ -55,8 +56,8 @@ static void every_tet_is_in_exactly_one_lane_of_alpha_or_beta(void** state)
     fixture   f;
     model_log log;
     open_block(&f, &log);
-    const flx_model* m     = f.model;
-    int *            alpha = calloc((size_t)m->tet_count, sizeof *alpha), *beta = calloc((size_t)m->tet_count, sizeof *beta);
+    const flx_model* m = f.model;
+    int *alpha = calloc((size_t)m->tet_count, sizeof *alpha), *beta = calloc((size_t)m->tet_count, sizeof *beta);
     count_tets(m, &m->alpha, alpha);
     count_tets(m, &m->beta, beta);
     assert_true(m->alpha.patch_count > 2 && m->beta.tet_count > 50);
@@ -72,7 +73,8 @@ static void every_tet_is_in_exactly_one_lane_of_alpha_or_beta(void** state)
     model_end(&f);
 }
 
-static void check_gather(const flx_patches* p, const int32_t* first, const int32_t* slot, int32_t first_vertex, int32_t count)
+static void check_gather(const flx_patches* p, const int32_t* first, const int32_t* slot, int32_t first_vertex,
+                         int32_t count)
 {
     int* times = calloc((size_t)p->local_count + 1, sizeof *times);
     assert_int_equal(first[0], 0);
@@ -111,7 +113,8 @@ static void rest_inverses_undo_the_rest_edges_and_volumes_are_right(void** state
     {
         double dm[9], unit[9];
         for (int j = 0; j < 3; ++j)
-            for (int i = 0; i < 3; ++i) dm[3 * i + j] = m->x_rest[3 * m->tet[4 * e + j + 1] + i] - m->x_rest[3 * m->tet[4 * e] + i];
+            for (int i = 0; i < 3; ++i)
+                dm[3 * i + j] = m->x_rest[3 * m->tet[4 * e + j + 1] + i] - m->x_rest[3 * m->tet[4 * e] + i];
         flx__mul3(dm, m->rest_inv + 9 * e, unit);
         for (int k = 0; k < 9; ++k) CHECK_NEAR(unit[k], k % 4 == 0, 1e-13);
         CHECK_NEAR(m->stiffness[e], 2 * 15e3 * 0.001 / 6, 1e-12); // 2 mu times a sixth of a cube of 1 dm
@@ -137,8 +140,8 @@ static void spring_lists_name_every_corner_that_carries_weight_once(void** state
     int32_t bones = 0, fixed = 0;
     for (int32_t s = 0; s < m->spring_count; ++s)
     {
-        const flx_spring* p = &m->spring[s];
-        double            sum = 0, at[3] = { 0 };
+        const flx_spring* p   = &m->spring[s];
+        double            sum = 0, at[3] = {0};
         for (int c = 0; c < 4; ++c)
         {
             assert_int_equal(times[4 * s + c], p->weight[c] != 0);
@@ -152,7 +155,7 @@ static void spring_lists_name_every_corner_that_carries_weight_once(void** state
         if (p->bone == 0)
         {
             assert_true(p->stiffness == 3000);
-            const double x = fmin(fmax(p->rest[0], 0.2), 0.6), axis[3] = { x, 0.3, 0.3 };
+            const double x = fmin(fmax(p->rest[0], 0.2), 0.6), axis[3] = {x, 0.3, 0.3};
             CHECK_NEAR(flx__distance3(p->rest, axis), 0.05, 1e-3); // on the capsule, facets apart
         }
         else
@@ -170,7 +173,7 @@ static void the_matrix_is_what_elements_springs_and_masses_add_up_to(void** stat
     fixture   f;
     model_log log;
     model_start(&f, &log);
-    fixture_box(&f, "b.mesh", (const int[3]){ 2, 2, 2 }, (const double[3]){ 0, 0, 0 }, 0.1, 1, 0);
+    fixture_box(&f, "b.mesh", (const int[3]){2, 2, 2}, (const double[3]){0, 0, 0}, 0.1, 1, 0);
     model_open(&f, "flexor: 1\n"
                    "bodies: [{name: b, tets: b.mesh, material: {young: 30 kPa, density: 800 kg/m3}}]\n"
                    "bones: [{name: rod, capsule: {from: [0.05, 0.1, 0.1], to: [0.15, 0.1, 0.1], radius: 20 mm}}]\n"
@@ -186,7 +189,7 @@ static void the_matrix_is_what_elements_springs_and_masses_add_up_to(void** stat
         for (int32_t i = 0; i < n; ++i) dense[i * n + i] = 900 * m->mass[i];
         for (int32_t e = 0; e < m->tet_count; ++e)
         {
-            double g[4][3] = { { 0 } };
+            double g[4][3] = {{0}};
             for (int j = 0; j < 3; ++j)
                 for (int c = 0; c < 3; ++c) g[j + 1][c] = m->rest_inv[9 * e + 3 * j + c], g[0][c] -= g[j + 1][c];
             for (int a = 0; a < 4; ++a)
@@ -198,7 +201,8 @@ static void the_matrix_is_what_elements_springs_and_masses_add_up_to(void** stat
             const flx_spring* p = &m->spring[s];
             assert_int_equal(flx__spring_active(p, time), p->bone >= 0 || on);
             for (int a = 0; a < 4 && flx__spring_active(p, time); ++a)
-                for (int b = 0; b < 4; ++b) dense[p->vertex[a] * n + p->vertex[b]] += p->stiffness * p->weight[a] * p->weight[b];
+                for (int b = 0; b < 4; ++b)
+                    dense[p->vertex[a] * n + p->vertex[b]] += p->stiffness * p->weight[a] * p->weight[b];
         }
         flx_csc      a;
         flx_context* ctx = f.ctx;

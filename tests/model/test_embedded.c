@@ -5,8 +5,9 @@ static flx_status open_case(fixture* f, model_log* log, const char* surface)
 {
     char        yaml[2048];
     const char* cage = shared_or_skip("cases/34-embedded-outside-cage/cage.mesh"); // and the surface beside it
-    snprintf(yaml, sizeof yaml, "flexor: 1\nbodies: [{name: b, tets: '%s', surface: '%.*s%s'}]\nrun: {frames: 1, fps: 30}\n",
-             cage, (int)(strlen(cage) - strlen("cage.mesh")), cage, surface);
+    snprintf(yaml, sizeof yaml,
+             "flexor: 1\nbodies: [{name: b, tets: '%s', surface: '%.*s%s'}]\nrun: {frames: 1, fps: 30}\n", cage,
+             (int)(strlen(cage) - strlen("cage.mesh")), cage, surface);
     model_start(f, log);
     return model_try(f, yaml);
 }
@@ -14,11 +15,11 @@ static flx_status open_case(fixture* f, model_log* log, const char* surface)
 /// Rest positions are reproduced, and a rigid motion of the cage moves the surface by the same motion.
 static void check_embedding(const flx_model* m)
 {
-    static const double turn[9] = { 0, -1, 0, 1, 0, 0, 0, 0, 1 }, move[3] = { 3, -2, 5 }; // 90 degrees
+    static const double turn[9] = {0, -1, 0, 1, 0, 0, 0, 0, 1}, move[3] = {3, -2, 5}; // 90 degrees
     for (int32_t i = 0; i < m->surface_vertex_count; ++i)
     {
-        const flx_embedded* e = &m->surface[i];
-        double              rest[3] = { 0 }, moved[3] = { 0 }, want[3];
+        const flx_embedded* e       = &m->surface[i];
+        double              rest[3] = {0}, moved[3] = {0}, want[3];
         assert_in_range(e->tet, 0, m->tet_count - 1);
         for (int k = 0; k < 4; ++k)
         {
@@ -59,7 +60,8 @@ static void vertices_on_faces_take_the_same_element_each_time(void** state)
     assert_int_equal(f.model->embedded_outside, 0);
     check_embedding(f.model);
     assert_int_equal(open_case(&again, &log, "surface_on_faces.obj"), FLX_OK);
-    assert_memory_equal(f.model->surface, again.model->surface, sizeof(flx_embedded) * (size_t)f.model->surface_vertex_count);
+    assert_memory_equal(f.model->surface, again.model->surface,
+                        sizeof(flx_embedded) * (size_t)f.model->surface_vertex_count);
     assert_true(f.model->hash == again.model->hash);
     model_end(&f);
     model_end(&again);
@@ -91,7 +93,8 @@ static void a_surface_far_from_its_cage_is_refused(void** state)
     assert_non_null(out);
     fputs(far_obj, out);
     fclose(out);
-    snprintf(yaml, sizeof yaml, "flexor: 1\nbodies: [{name: b, tets: '%s', surface: far.obj}]\nrun: {frames: 1, fps: 30}\n", cage);
+    snprintf(yaml, sizeof yaml,
+             "flexor: 1\nbodies: [{name: b, tets: '%s', surface: far.obj}]\nrun: {frames: 1, fps: 30}\n", cage);
     assert_int_equal(model_try(&f, yaml), FLX_ERR_MESH);
     if (!strstr(flx_context_error(f.ctx), "49 m outside")) fail_msg("%s", flx_context_error(f.ctx));
     model_end(&f);

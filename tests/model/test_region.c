@@ -1,4 +1,5 @@
-// Where contacts are looked for: proxies, collision-prone vertices, search tets, and the region proposed from the motion.
+// Where contacts are looked for: proxies, collision-prone vertices, search tets, and the region proposed from the
+// motion.
 #include "model_fixture.h"
 
 static bool holds_proxy(const flx_model* m, int32_t e)
@@ -19,8 +20,8 @@ static void check_proxies(const flx_model* m)
     uint8_t* prone = calloc((size_t)m->vertex_count, 1);
     for (int32_t i = 0; i < m->proxy_count; ++i)
     {
-        const flx_proxy* p = &m->proxy[i];
-        double           at[3] = { 0 };
+        const flx_proxy* p     = &m->proxy[i];
+        double           at[3] = {0};
         for (int c = 0; c < 4; ++c)
         {
             prone[p->vertex[c]] = 1;
@@ -44,7 +45,8 @@ static void prone_vertices_are_the_corners_of_tets_that_hold_a_proxy(void** stat
     model_open(&f, "flexor: 1\nbodies: [{name: t, surface: tube.obj, lattice: {cell: 0.025}}]\n"
                    "obstacles: [{name: floor, plane: {point: [0, 0, -0.05], normal: [0, 0, 1]}}]\n"
                    "contact:\n"
-                   "  - {body: t, obstacle: floor, region: {box: {min: [-1, -1, -1], max: [-0.05, 1, 0]}}, stiffness: 55, margin: 3 mm, offset: 1 mm}\n"
+                   "  - {body: t, obstacle: floor, region: {box: {min: [-1, -1, -1], max: [-0.05, 1, 0]}}, stiffness: "
+                   "55, margin: 3 mm, offset: 1 mm}\n"
                    "  - {self: t, region: {sphere: {center: [0.1, 0, 0.05], radius: 0.06}}, spacing: 0.01}\n"
                    "run: {frames: 1, fps: 30}\n");
     const flx_model* m = f.model;
@@ -58,13 +60,14 @@ static void prone_vertices_are_the_corners_of_tets_that_hold_a_proxy(void** stat
 
     // group 0: each surface vertex of the region, once
     int32_t expected = 0;
-    for (int32_t i = 0; i < m->surface_vertex_count; ++i) expected += m->surface_rest[3 * i] <= -0.05 && m->surface_rest[3 * i + 2] <= 0;
+    for (int32_t i = 0; i < m->surface_vertex_count; ++i)
+        expected += m->surface_rest[3 * i] <= -0.05 && m->surface_rest[3 * i + 2] <= 0;
     assert_int_equal(m->group[0].proxy_count, expected);
     for (int32_t i = 0; i < expected; ++i)
     {
         const double* s = m->surface_rest + 3 * m->proxy_surface[i];
         for (int c = 0; c < 3; ++c) assert_true(m->proxy[i].rest[c] == s[c]);
-        const double x = fmin(fmax(s[0], -0.2), 0.2), out[3] = { s[0] - x, s[1], s[2] };
+        const double x = fmin(fmax(s[0], -0.2), 0.2), out[3] = {s[0] - x, s[1], s[2]};
         assert_true(flx__dot3(out, m->proxy[i].normal) > 0.9 * 0.05); // outwards
         if (i > 0) assert_true(m->proxy_surface[i] > m->proxy_surface[i - 1]);
     }
@@ -74,7 +77,7 @@ static void prone_vertices_are_the_corners_of_tets_that_hold_a_proxy(void** stat
     for (int32_t i = g->proxy_first; i < m->proxy_count; ++i)
     {
         const double* p = m->proxy[i].rest;
-        assert_true(flx__distance3(p, (const double[3]){ 0.1, 0, 0.05 }) < 0.06 + 1e-12);
+        assert_true(flx__distance3(p, (const double[3]){0.1, 0, 0.05}) < 0.06 + 1e-12);
         CHECK_NEAR(sqrt(p[1] * p[1] + p[2] * p[2]), 0.05, 1e-3); // facets
     }
     // search tets are sorted, and all that hold a proxy of the group are among them
@@ -93,10 +96,12 @@ static void two_laws_in_one_scene_are_refused(void** state)
     fixture   f;
     model_log log;
     model_start(&f, &log);
-    fixture_box(&f, "b.mesh", (const int[3]){ 2, 2, 2 }, (const double[3]){ 0, 0, 0 }, 0.1, 1, 0);
-    assert_int_equal(model_try(&f, "flexor: 1\nbodies: [{name: b, tets: b.mesh}]\n"
-                                   "contact: [{self: b, region: all}, {self: b, region: all, law: spring}]\nrun: {frames: 1, fps: 30}\n"),
-                     FLX_ERR_SCENE);
+    fixture_box(&f, "b.mesh", (const int[3]){2, 2, 2}, (const double[3]){0, 0, 0}, 0.1, 1, 0);
+    assert_int_equal(
+        model_try(
+            &f, "flexor: 1\nbodies: [{name: b, tets: b.mesh}]\n"
+                "contact: [{self: b, region: all}, {self: b, region: all, law: spring}]\nrun: {frames: 1, fps: 30}\n"),
+        FLX_ERR_SCENE);
     assert_non_null(strstr(flx_context_error(f.ctx), "contact[1]"));
     model_end(&f);
 }
@@ -135,8 +140,9 @@ static void a_proposed_region_is_the_fold_and_not_the_hand(void** state)
     int inner = 0, crease = 0;
     for (int32_t i = 0; i < m->surface_vertex_count; ++i)
     {
-        const double* p     = m->surface_rest + 3 * i;
-        const bool    wanted = fabs(p[0]) < 0.04 && p[2] > 0.03; // the skin that folds: the lower limb turns up, towards +z
+        const double* p = m->surface_rest + 3 * i;
+        const bool    wanted =
+            fabs(p[0]) < 0.04 && p[2] > 0.03; // the skin that folds: the lower limb turns up, towards +z
         crease += wanted;
         for (int32_t k = 0; wanted && k < m->proxy_count; ++k) inner += m->proxy_surface[k] == i;
     }
@@ -186,7 +192,7 @@ static void a_body_without_bones_may_touch_an_obstacle_anywhere(void** state)
     fixture   f;
     model_log log;
     model_start(&f, &log);
-    fixture_box(&f, "b.mesh", (const int[3]){ 3, 3, 3 }, (const double[3]){ 0, 0, 0 }, 0.1, 1, 0);
+    fixture_box(&f, "b.mesh", (const int[3]){3, 3, 3}, (const double[3]){0, 0, 0}, 0.1, 1, 0);
     model_open(&f, "flexor: 1\nbodies: [{name: b, tets: b.mesh}]\n"
                    "obstacles: [{name: floor, plane: {point: [0, 0, 0], normal: [0, 0, 1]}}]\n"
                    "contact: [{body: b, obstacle: floor}]\nrun: {frames: 1, fps: 30}\n");

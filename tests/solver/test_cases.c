@@ -2,7 +2,8 @@
 #include "fixture.h"
 
 /// A scene of one tet mesh among the cases; `more` are further lines.
-static void open_case(fixture* f, const char* mesh, const char* material, const char* more, int override_count, const char* const* overrides)
+static void open_case(fixture* f, const char* mesh, const char* material, const char* more, int override_count,
+                      const char* const* overrides)
 {
     char        yaml[4096];
     const char* path = shared_or_skip(mesh);
@@ -18,7 +19,10 @@ static double fastest(const fixture* f)
     return speed;
 }
 
-static uint64_t hash_x(const fixture* f) { return flx__hash(FLX_HASH_START, f->state->x, 24 * (int64_t)f->model->vertex_count); }
+static uint64_t hash_x(const fixture* f)
+{
+    return flx__hash(FLX_HASH_START, f->state->x, 24 * (int64_t)f->model->vertex_count);
+}
 
 static double worst_difference(const fixture* a, const fixture* b) // in the user's numbering
 {
@@ -42,7 +46,7 @@ static void tets_given_inside_out_move_like_the_others(void** state)
 {
     (void)state;
     fixture           a, b;
-    const char* const sets[] = { "mode=dynamic", "precision=double" };
+    const char* const sets[] = {"mode=dynamic", "precision=double"};
     open_case(&a, "cases/17-negative-volume-orientation/all_negative.node", "young: 5 kPa", cube_scene, 2, sets);
     open_case(&b, "cases/17-negative-volume-orientation/mixed.node", "young: 5 kPa", cube_scene, 2, sets);
     fixture_steps(&a, 30, NULL);
@@ -56,7 +60,7 @@ static void tets_given_inside_out_move_like_the_others(void** state)
 static void one_tet_moves_the_same_in_all_its_24_orders(void** state)
 {
     (void)state;
-    double      first[12] = { 0 }, x[12];
+    double      first[12] = {0}, x[12];
     const char* path      = shared_or_skip("cases/17-negative-volume-orientation/perm.txt");
     FILE*       list      = fopen(path, "r");
     assert_non_null(list);
@@ -69,18 +73,22 @@ static void one_tet_moves_the_same_in_all_its_24_orders(void** state)
         snprintf(file, sizeof file, "%s/tet.mesh", f.folder);
         FILE* out = fopen(file, "w");
         assert_non_null(out);
-        fprintf(out, "MeshVersionFormatted 2\nDimension 3\nVertices\n4\n0 0 0 0\n1 0 0 0\n0 1 0 0\n0 0 1 0\nTetrahedra\n1\n%d %d %d %d 1\nEnd\n",
+        fprintf(out,
+                "MeshVersionFormatted 2\nDimension 3\nVertices\n4\n0 0 0 0\n1 0 0 0\n0 1 0 0\n0 0 1 "
+                "0\nTetrahedra\n1\n%d %d %d %d 1\nEnd\n",
                 p[0], p[1], p[2], p[3]);
         fclose(out);
         fixture_open(&f,
-                     "flexor: 1\ngravity: 9.81\nbodies: [{name: b, tets: tet.mesh, material: {young: 5 kPa}, velocity: [1, 0, 2]}]\n"
+                     "flexor: 1\ngravity: 9.81\nbodies: [{name: b, tets: tet.mesh, material: {young: 5 kPa}, velocity: "
+                     "[1, 0, 2]}]\n"
                      "fix: {body: b, region: {sphere: {center: [1, 0, 0], radius: 0.1}}}\n"
                      "solver: {mode: dynamic, precision: double, outer: 3}\nrun: {frames: 1, fps: 30}\n",
                      0, NULL);
         fixture_steps(&f, 40, NULL);
         flx_state_positions(f.state, x);
         if (count == 0) memcpy(first, x, sizeof x);
-        for (int i = 0; i < 12; ++i) CHECK_NEAR(x[i], first[i], 1e-11); // m, after a fall of metres: rounding of 40 steps
+        for (int i = 0; i < 12; ++i)
+            CHECK_NEAR(x[i], first[i], 1e-11); // m, after a fall of metres: rounding of 40 steps
         fixture_end(&f);
     }
     fclose(list);
@@ -96,11 +104,11 @@ static void vertices_that_no_element_uses_do_not_move_and_do_not_stop_the_solve(
     {
         fixture           f;
         double            x[33];
-        const char* const sets[] = { dynamic ? "mode=dynamic" : "mode=quasistatic" };
+        const char* const sets[] = {dynamic ? "mode=dynamic" : "mode=quasistatic"};
         open_case(&f, "cases/19-unreferenced-vertices/cube_plus3.node", "young: 5 kPa", cube_scene, 1, sets);
         fixture_steps(&f, 10, NULL);
         flx_state_positions(f.state, x);
-        static const double unused[9] = { 5, 5, 5, 9, 0, 0, 0.5, 0.5, 0.5 };
+        static const double unused[9] = {5, 5, 5, 9, 0, 0, 0.5, 0.5, 0.5};
         assert_memory_equal(x + 24, unused, sizeof unused);
         assert_true(x[3 * 1 + 2] < -1e-3); // the others do
         fixture_end(&f);
@@ -112,12 +120,12 @@ static void vertices_that_no_element_uses_do_not_move_and_do_not_stop_the_solve(
 static void rest_shape_does_not_depend_on_steps_or_iterations_once_they_converged(void** state)
 {
     (void)state;
-    static const char scene[] = "gravity: 9.81\nup: y\n"
-                                "fix: {body: b, region: {box: {min: [-1, -1, -1], max: [1e-6, 1, 1]}}}\n"
-                                "solver: {mode: dynamic, damping: 10}\nrun: {frames: 1, fps: 30}\n";
-    static const int         rate[4]   = { 30, 60, 120, 240 };
-    static const char* const outer[2]  = { "outer=20", "outer=100" };
-    double                   first     = 0;
+    static const char        scene[]  = "gravity: 9.81\nup: y\n"
+                                        "fix: {body: b, region: {box: {min: [-1, -1, -1], max: [1e-6, 1, 1]}}}\n"
+                                        "solver: {mode: dynamic, damping: 10}\nrun: {frames: 1, fps: 30}\n";
+    static const int         rate[4]  = {30, 60, 120, 240};
+    static const char* const outer[2] = {"outer=20", "outer=100"};
+    double                   first    = 0;
     for (int r = 0; r < 4; ++r)
         for (int o = 0; o < 2; ++o)
         {
@@ -125,10 +133,11 @@ static void rest_shape_does_not_depend_on_steps_or_iterations_once_they_converge
             char    fps[32];
             snprintf(fps, sizeof fps, "run.fps=%d", rate[r]);
             open_case(&f, "cases/27-time-step-dependence/beam.mesh", "young: 100 kPa, density: 1000 kg/m3", scene, 2,
-                      (const char* const[]){ fps, outer[o] });
+                      (const char* const[]){fps, outer[o]});
             fixture_steps(&f, 2 * rate[r], NULL); // 2 s
             double tip = 0;
-            for (int32_t i = 0; i < f.model->vertex_count; ++i) tip = fmin(tip, f.state->x[3 * i + 1] - f.model->x_rest[3 * i + 1]);
+            for (int32_t i = 0; i < f.model->vertex_count; ++i)
+                tip = fmin(tip, f.state->x[3 * i + 1] - f.model->x_rest[3 * i + 1]);
             if (r == 0 && o == 0) first = tip;
             assert_true(tip < -1e-3);
             CHECK_NEAR(tip, first, 0.01 * fabs(first));
@@ -139,11 +148,11 @@ static void rest_shape_does_not_depend_on_steps_or_iterations_once_they_converge
 static void too_few_iterations_show_in_the_residual(void** state)
 {
     (void)state;
-    static const char scene[] = "gravity: 9.81\nup: y\n"
-                                "fix: {body: b, region: {box: {min: [-1, -1, -1], max: [1e-6, 1, 1]}}}\n"
-                                "run: {frames: 1, fps: 30}\n";
-    double residual[3];
-    static const char* const outer[3] = { "outer=20", "outer=100", "outer=400" };
+    static const char        scene[] = "gravity: 9.81\nup: y\n"
+                                       "fix: {body: b, region: {box: {min: [-1, -1, -1], max: [1e-6, 1, 1]}}}\n"
+                                       "run: {frames: 1, fps: 30}\n";
+    double                   residual[3];
+    static const char* const outer[3] = {"outer=20", "outer=100", "outer=400"};
     for (int i = 0; i < 3; ++i)
     {
         fixture        f;
@@ -165,8 +174,9 @@ static void a_free_body_at_rest_does_not_move_a_bit_in_ten_thousand_steps(void**
     for (int i = 0; i < 2; ++i)
     {
         fixture           f;
-        const char* const sets[] = { i ? "precision=double" : "precision=single" };
-        open_case(&f, "cases/28-momentum-drift/ell.mesh", "young: 100 kPa", "solver: {mode: dynamic}\nrun: {frames: 1, fps: 60}\n", 1, sets);
+        const char* const sets[] = {i ? "precision=double" : "precision=single"};
+        open_case(&f, "cases/28-momentum-drift/ell.mesh", "young: 100 kPa",
+                  "solver: {mode: dynamic}\nrun: {frames: 1, fps: 60}\n", 1, sets);
         const uint64_t before = hash_x(&f);
         fixture_steps(&f, 10000, NULL);
         assert_true(hash_x(&f) == before);
@@ -178,24 +188,28 @@ static void a_free_body_at_rest_does_not_move_a_bit_in_ten_thousand_steps(void**
 static void thrown_it_flies_straight_welded_or_not(void** state)
 {
     (void)state;
-    static const char* const mesh[2] = { "cases/28-momentum-drift/ell.mesh", "cases/28-momentum-drift/ell_unwelded.mesh" };
+    static const char* const mesh[2] = {"cases/28-momentum-drift/ell.mesh",
+                                        "cases/28-momentum-drift/ell_unwelded.mesh"};
     for (int i = 0; i < 2; ++i)
     {
         fixture f;
-        open_case(&f, mesh[i], "young: 100 kPa", "solver: {mode: dynamic, precision: double}\nrun: {frames: 1, fps: 60}\n", 0, NULL);
+        open_case(&f, mesh[i], "young: 100 kPa",
+                  "solver: {mode: dynamic, precision: double}\nrun: {frames: 1, fps: 60}\n", 0, NULL);
         const flx_model*    m           = f.model;
-        static const double velocity[3] = { 3, -2, 1 };
+        static const double velocity[3] = {3, -2, 1};
         for (int32_t v = 0; v < m->vertex_count; ++v) memcpy(f.state->v + 3 * v, velocity, sizeof velocity);
         for (int k = 1; k <= 300; ++k)
         {
             fixture_steps(&f, 1, NULL);
-            double c[3] = { 0 }, c0[3] = { 0 }, mass = 0;
+            double c[3] = {0}, c0[3] = {0}, mass = 0;
             for (int32_t v = 0; v < m->vertex_count; ++v)
             {
                 mass += m->mass[v];
-                for (int a = 0; a < 3; ++a) c[a] += m->mass[v] * f.state->x[3 * v + a], c0[a] += m->mass[v] * m->x_rest[3 * v + a];
+                for (int a = 0; a < 3; ++a)
+                    c[a] += m->mass[v] * f.state->x[3 * v + a], c0[a] += m->mass[v] * m->x_rest[3 * v + a];
             }
-            for (int a = 0; a < 3; ++a) CHECK_NEAR(c[a] / mass, c0[a] / mass + velocity[a] * k / 60, 1e-10 * k * 3 / 60 + 1e-14);
+            for (int a = 0; a < 3; ++a)
+                CHECK_NEAR(c[a] / mass, c0[a] / mass + velocity[a] * k / 60, 1e-10 * k * 3 / 60 + 1e-14);
         }
         fixture_end(&f);
     }
@@ -205,9 +219,10 @@ static void let_go_from_a_stretch_its_middle_stays(void** state)
 {
     (void)state;
     fixture f;
-    open_case(&f, "cases/28-momentum-drift/ell.mesh", "young: 100 kPa", "solver: {mode: dynamic, precision: double, outer: 3}\nrun: {frames: 1, fps: 60}\n", 0, NULL);
-    const flx_model* m = f.model;
-    double           c0[3] = { 0 }, mass = 0;
+    open_case(&f, "cases/28-momentum-drift/ell.mesh", "young: 100 kPa",
+              "solver: {mode: dynamic, precision: double, outer: 3}\nrun: {frames: 1, fps: 60}\n", 0, NULL);
+    const flx_model* m     = f.model;
+    double           c0[3] = {0}, mass = 0;
     for (int32_t v = 0; v < m->vertex_count; ++v)
     {
         f.state->x[3 * v] *= 1.2;
@@ -217,7 +232,7 @@ static void let_go_from_a_stretch_its_middle_stays(void** state)
     for (int k = 1; k <= 300; ++k)
     {
         fixture_steps(&f, 1, NULL);
-        double c[3] = { 0 };
+        double c[3] = {0};
         for (int32_t v = 0; v < m->vertex_count; ++v)
             for (int a = 0; a < 3; ++a) c[a] += m->mass[v] * f.state->x[3 * v + a];
         for (int a = 0; a < 3; ++a) CHECK_NEAR(c[a] / mass, c0[a] / mass, 1e-12); // m
@@ -228,16 +243,18 @@ static void let_go_from_a_stretch_its_middle_stays(void** state)
 
 // --- 29: contact jitter --------------------------------------------------------------------------------------------
 
-static const char floor_scene[] = "gravity: 9.81\nup: y\n"
-                                  "obstacles: [{name: floor, plane: {point: [0, 0, 0], normal: [0, 1, 0]}}]\n"
-                                  "contact: [{body: b, obstacle: floor, region: {box: {min: [-1, -1, -1], max: [1, 0.06, 1]}}}]\n"
-                                  "solver: {mode: dynamic, outer: 5, damping: 1}\nrun: {frames: 1, fps: 60}\n";
+static const char floor_scene[] =
+    "gravity: 9.81\nup: y\n"
+    "obstacles: [{name: floor, plane: {point: [0, 0, 0], normal: [0, 1, 0]}}]\n"
+    "contact: [{body: b, obstacle: floor, region: {box: {min: [-1, -1, -1], max: [1, 0.06, 1]}}}]\n"
+    "solver: {mode: dynamic, outer: 5, damping: 1}\nrun: {frames: 1, fps: 60}\n";
 
 static void a_block_comes_to_rest_on_the_floor_and_no_contact_flickers(void** state)
 {
     (void)state;
-    static const char* const mesh[3] = { "cases/29-contact-jitter/block.mesh", "cases/29-contact-jitter/block_touching.mesh",
-                                         "cases/29-contact-jitter/block_10mm_above.mesh" };
+    static const char* const mesh[3] = {"cases/29-contact-jitter/block.mesh",
+                                        "cases/29-contact-jitter/block_touching.mesh",
+                                        "cases/29-contact-jitter/block_10mm_above.mesh"};
     for (int i = 0; i < 3; ++i)
     {
         fixture        f;
@@ -267,7 +284,8 @@ static double energy_of(const fixture* f)
 {
     double energy = flx_solver_energy(f->solver, f->state);
     for (int32_t v = 0; v < f->model->vertex_count; ++v)
-        energy += f->model->mass[v] * (0.5 * flx__dot3(f->state->v + 3 * v, f->state->v + 3 * v) + 9.81 * f->state->x[3 * v + 1]);
+        energy += f->model->mass[v] *
+                  (0.5 * flx__dot3(f->state->v + 3 * v, f->state->v + 3 * v) + 9.81 * f->state->x[3 * v + 1]);
     return energy;
 }
 
@@ -276,7 +294,7 @@ static void energy_on_the_floor_does_not_grow_in_a_minute(void** state)
     (void)state;
     fixture f;
     open_case(&f, "cases/29-contact-jitter/block_10mm_above.mesh", "young: 50 kPa, density: 1000 kg/m3", floor_scene, 2,
-              (const char* const[]){ "damping=0", "outer=2" });
+              (const char* const[]){"damping=0", "outer=2"});
     const double drop = 0.008 * 1000 * 9.81 * 0.01; // J, what the fall of 1 cm gives
     double       last = energy_of(&f);
     const double most = last + 1e-6 * drop;
@@ -291,7 +309,8 @@ static void energy_on_the_floor_does_not_grow_in_a_minute(void** state)
     fixture_end(&f);
 }
 
-// --- 33: things switched on and off -----------------------------------------------------------------------------------
+// --- 33: things switched on and off
+// -----------------------------------------------------------------------------------
 
 static void a_hook_switched_on_where_things_are_moves_nothing(void** state)
 {
@@ -321,7 +340,7 @@ static void a_hook_far_away_pulls_without_overshoot(void** state)
     for (int dynamic = 0; dynamic < 2; ++dynamic)
     {
         fixture           f;
-        const char* const sets[] = { dynamic ? "mode=dynamic" : "mode=quasistatic" };
+        const char* const sets[] = {dynamic ? "mode=dynamic" : "mode=quasistatic"};
         open_case(&f, "cases/33-pin-activation-pop/beam.mesh", "young: 20 kPa, density: 1000 kg/m3",
                   "gravity: 9.81\nup: y\n"
                   "fix:\n"
@@ -368,7 +387,9 @@ static void a_hook_that_came_and_went_leaves_no_trace(void** state)
                  "  - {body: b, region: {box: {min: [-1, -1, -1], max: [1e-6, 1, 1]}}}\n%s"
                  "loads: {body: b, region: {box: {min: [0.19, -1, -1], max: [1, 1, 1]}}, force: [0, 1, 0], from: 0.5}\n"
                  "solver: {mode: dynamic, precision: double, outer: 3}\nrun: {frames: 1, fps: 30}\n",
-                 hook ? "  - {body: b, region: {sphere: {center: [0.2, 0.025, 0.025], radius: 0.01}}, from: 0.1, until: 0.4}\n" : "");
+                 hook ? "  - {body: b, region: {sphere: {center: [0.2, 0.025, 0.025], radius: 0.01}}, from: 0.1, "
+                        "until: 0.4}\n"
+                      : "");
         open_case(&f, "cases/33-pin-activation-pop/beam.mesh", "young: 100 kPa", more, 0, NULL);
         assert_int_equal(f.model->vertex_count, 81);
         fixture_steps(&f, 30, NULL);
@@ -408,9 +429,10 @@ static void when_the_last_hook_lets_go_the_step_says_so_and_the_run_can_be_reset
     fixture_end(&f);
 }
 
-static const char bone_scene[] = "bones: [{name: rod, capsule: {from: [0.13, 0.025, 0.025], to: [0.18, 0.025, 0.025], radius: 10 mm}}]\n"
-                                 "attach: {body: b, bones: [rod], points: 200, stiffness: 2 N/mm}\n"
-                                 "fix: {body: b, region: {box: {min: [-1, -1, -1], max: [1e-6, 1, 1]}}}\n";
+static const char bone_scene[] =
+    "bones: [{name: rod, capsule: {from: [0.13, 0.025, 0.025], to: [0.18, 0.025, 0.025], radius: 10 mm}}]\n"
+    "attach: {body: b, bones: [rod], points: 200, stiffness: 2 N/mm}\n"
+    "fix: {body: b, region: {box: {min: [-1, -1, -1], max: [1e-6, 1, 1]}}}\n";
 
 static void flesh_follows_a_bone_that_jumps_by_ninety_degrees(void** state)
 {
@@ -421,9 +443,11 @@ static void flesh_follows_a_bone_that_jumps_by_ninety_degrees(void** state)
             fixture           f;
             flx_step_stats    stats;
             char              more[1024];
-            const char* const sets[] = { dynamic ? "mode=dynamic" : "mode=quasistatic", wide ? "precision=double" : "precision=single" };
+            const char* const sets[] = {dynamic ? "mode=dynamic" : "mode=quasistatic",
+                                        wide ? "precision=double" : "precision=single"};
             snprintf(more, sizeof more,
-                     "%smotion: [{bone: rod, about: [0.08, 0.025, 0.025], axis: [0, 0, 1], keys: [{time: 0}, {time: 0.03, angle: 90 deg}]}]\n"
+                     "%smotion: [{bone: rod, about: [0.08, 0.025, 0.025], axis: [0, 0, 1], keys: [{time: 0}, {time: "
+                     "0.03, angle: 90 deg}]}]\n"
                      "solver: {outer: 50, damping: 2}\nrun: {frames: 1, fps: 30}\n",
                      bone_scene);
             open_case(&f, "cases/33-pin-activation-pop/beam.mesh", "young: 30 kPa, density: 1000 kg/m3", more, 2, sets);
@@ -463,12 +487,13 @@ static void flesh_is_at_the_bone_of_this_frame_not_of_the_one_before(void** stat
     fixture_end(&f);
 }
 
-// --- 38: long runs ----------------------------------------------------------------------------------------------------
+// --- 38: long runs
+// ----------------------------------------------------------------------------------------------------
 
 static long resident_pages(void)
 {
     long  size = 0, resident = 0;
-    FILE* in   = fopen("/proc/self/statm", "r");
+    FILE* in = fopen("/proc/self/statm", "r");
     if (!in) return 0;
     if (fscanf(in, "%ld %ld", &size, &resident) != 2) resident = 0;
     fclose(in);
@@ -486,7 +511,7 @@ static void memory_stays_flat_and_tets_positive_over_three_thousand_steps(void**
               "contact: [{body: b, obstacle: floor, region: all}]\n"
               "solver: {mode: dynamic, outer: 2}\nrun: {frames: 1, fps: 60}\n",
               0, NULL);
-    const double top = energy_of(&f);
+    const double top   = energy_of(&f);
     double       speed = 0;
     for (int k = 0; k < 1000; ++k)
     {
@@ -505,7 +530,8 @@ static void memory_stays_flat_and_tets_positive_over_three_thousand_steps(void**
     CHECK_BELOW((double)resident_pages(), 1.01 * (double)pages + 1);
     assert_true(flx_context_bytes_now(f.ctx) == bytes);
     CHECK_BELOW(energy_of(&f), top);
-    CHECK_BELOW(speed, 1.5 * sqrt(2 * 9.81 * 0.3)); // m/s: the fall from 0.3 m, and half as much in the bounce of a corner
+    CHECK_BELOW(speed,
+                1.5 * sqrt(2 * 9.81 * 0.3)); // m/s: the fall from 0.3 m, and half as much in the bounce of a corner
     fixture_end(&f);
 }
 

@@ -1,8 +1,8 @@
 // The same bits: for any number of workers, after a resume, after a reset.
 #include "solver/scenes.h"
 
-static const char* const modes[]      = { "mode=quasistatic", "mode=dynamic" };
-static const char* const precisions[] = { "precision=single", "precision=double" };
+static const char* const modes[]      = {"mode=quasistatic", "mode=dynamic"};
+static const char* const precisions[] = {"precision=single", "precision=double"};
 
 /// Steps a scene; contacts must be at work at the end, or nothing was shown.
 static uint64_t run_hash(int scene, int32_t workers, int override_count, const char* const* overrides, int steps)
@@ -19,11 +19,11 @@ static uint64_t run_hash(int scene, int32_t workers, int override_count, const c
 
 static void same_for_workers(int scene, int steps)
 {
-    static const int32_t workers[] = { 1, 2, 3, 8 };
+    static const int32_t workers[] = {1, 2, 3, 8};
     for (int mode = 0; mode < 2; ++mode)
         for (int precision = 0; precision < 2; ++precision)
         {
-            const char* const sets[] = { modes[mode], precisions[precision], "outer=2", "inner=2" };
+            const char* const sets[] = {modes[mode], precisions[precision], "outer=2", "inner=2"};
             uint64_t          first  = 0;
             for (int i = 0; i < 4; ++i)
             {
@@ -63,12 +63,14 @@ static void same_bits_for_any_number_of_workers_with_bones(void** state)
 static void same_bits_for_any_number_of_workers_with_the_papers_strategies(void** state)
 {
     (void)state;
-    static const char* const strategies[] = { "strategy=compliance", "strategy=refactor", "strategy=full", "strategy=pcg" };
+    static const char* const strategies[] = {"strategy=compliance", "strategy=refactor", "strategy=full",
+                                             "strategy=pcg"};
     for (int i = 0; i < 4; ++i)
     {
-        const char* const sets[] = { "contact[0].law=spring", strategies[i] };
+        const char* const sets[] = {"contact[0].law=spring", strategies[i]};
         const uint64_t    one    = run_hash(SCENE_PRESS, 1, 2, sets, 4);
-        if (run_hash(SCENE_PRESS, 3, 2, sets, 4) != one) fail_msg("%s: 3 workers give another result than 1", strategies[i]);
+        if (run_hash(SCENE_PRESS, 3, 2, sets, 4) != one)
+            fail_msg("%s: 3 workers give another result than 1", strategies[i]);
     }
 }
 
@@ -79,7 +81,7 @@ static void resume_equals_the_straight_run_bit_for_bit(void** state)
         for (int mode = 0; mode < 2; ++mode)
             for (int precision = 0; precision < 2; ++precision)
             {
-                const char* const sets[] = { modes[mode], precisions[precision] };
+                const char* const sets[] = {modes[mode], precisions[precision]};
                 fixture           straight, resumed;
                 flx_step_stats    stats;
                 open_scene(&straight, scene, 2, 2, sets);
@@ -115,7 +117,7 @@ static void a_reset_scene_gives_equal_bits(void** state)
     {
         fixture    f;
         flx_state* start = NULL;
-        open_scene(&f, scene, 2, 1, (const char* const[]){ "mode=dynamic" });
+        open_scene(&f, scene, 2, 1, (const char* const[]){"mode=dynamic"});
         flx_context* ctx = f.ctx;
         CHECK_OK(flx_state_create(ctx, f.model, &start));
         fixture_steps(&f, 10, NULL);
@@ -137,7 +139,7 @@ static void a_state_of_another_model_is_refused(void** state)
     (void)state;
     fixture f, other;
     open_scene(&f, SCENE_PRESS, 1, 0, NULL);
-    open_scene(&other, SCENE_PRESS, 1, 1, (const char* const[]){ "bodies[0].material.young=21 kPa" });
+    open_scene(&other, SCENE_PRESS, 1, 1, (const char* const[]){"bodies[0].material.young=21 kPa"});
     fixture_steps(&other, 2, NULL);
     const int64_t bytes = flx_state_bytes(other.state);
     char*         block = malloc((size_t)bytes);

@@ -32,9 +32,9 @@ static void no_allocation_in_fifty_steps(void** state)
             for (int wide = 0; wide < 2; ++wide)
                 for (int law = 0; law < 2; ++law)
                 {
-                    const char* const sets[] = { dynamic ? "mode=dynamic" : "mode=quasistatic",
-                                                 law ? "contact[0].law=spring" : "contact[0].law=unilateral",
-                                                 wide ? "precision=double" : "precision=single", "inner=2" };
+                    const char* const sets[] = {dynamic ? "mode=dynamic" : "mode=quasistatic",
+                                                law ? "contact[0].law=spring" : "contact[0].law=unilateral",
+                                                wide ? "precision=double" : "precision=single", "inner=2"};
                     no_allocation_over(scene, 4, sets, scene == SCENE_BALL && wide ? 10 : 50);
                 }
 }
@@ -46,8 +46,8 @@ static void no_allocation_in_fifty_steps_of_the_papers_strategies(void** state)
     for (int wide = 0; wide < 2; ++wide)
         for (int pcg = 0; pcg < 2; ++pcg)
         {
-            const char* const sets[] = { "contact[0].law=spring", pcg ? "strategy=pcg" : "strategy=refactor",
-                                         wide ? "precision=double" : "precision=single", "pcg_iterations=20" };
+            const char* const sets[] = {"contact[0].law=spring", pcg ? "strategy=pcg" : "strategy=refactor",
+                                        wide ? "precision=double" : "precision=single", "pcg_iterations=20"};
             no_allocation_over(SCENE_PAIR, 4, sets, 50);
             no_allocation_over(SCENE_PRESS, 4, sets, wide ? 20 : 50);
         }
@@ -82,7 +82,8 @@ static void queries_of_a_state_allocate_nothing(void** state)
 
 // --- refusals ---------------------------------------------------------------------------------------------------
 
-// A bit of everything: lattice and tet bodies, bones, a joint, self contact, obstacles, proposed regions, loads, motion.
+// A bit of everything: lattice and tet bodies, bones, a joint, self contact, obstacles, proposed regions, loads,
+// motion.
 static const char everything_yaml[] =
     "flexor: 1\n"
     "gravity: 9.81\n"
@@ -114,9 +115,9 @@ static void write_box_surface(const fixture* f, const char* name, const double l
     snprintf(path, sizeof path, "%s/%s", f->folder, name);
     FILE* out = fopen(path, "w");
     if (!out) fail_msg("cannot write %s", path);
-    int*      number = malloc(sizeof(int) * (size_t)((n + 1) * (n + 1) * (n + 1)));
-    int       count  = 0;
-    const int step[3] = { 1, n + 1, (n + 1) * (n + 1) };
+    int*      number  = malloc(sizeof(int) * (size_t)((n + 1) * (n + 1) * (n + 1)));
+    int       count   = 0;
+    const int step[3] = {1, n + 1, (n + 1) * (n + 1)};
     for (int k = 0; k <= n; ++k)
         for (int j = 0; j <= n; ++j)
             for (int i = 0; i <= n; ++i)
@@ -132,8 +133,9 @@ static void write_box_surface(const fixture* f, const char* name, const double l
         for (int p = 0; p < n; ++p)
             for (int q = 0; q < n; ++q)
             {
-                const int at = (side % 2) * n * step[a] + p * step[u] + q * step[v];
-                const int c[4] = { number[at], number[at + step[u]], number[at + step[u] + step[v]], number[at + step[v]] };
+                const int at   = (side % 2) * n * step[a] + p * step[u] + q * step[v];
+                const int c[4] = {number[at], number[at + step[u]], number[at + step[u] + step[v]],
+                                  number[at + step[v]]};
                 if (side % 2)
                     fprintf(out, "f %d %d %d\nf %d %d %d\n", c[0], c[1], c[2], c[0], c[2], c[3]);
                 else
@@ -144,10 +146,14 @@ static void write_box_surface(const fixture* f, const char* name, const double l
     fclose(out);
 }
 
-// Loops allocate again and again from the same place. To try each place once, and not each of a thousand allocations, the
-// context's allocator notes who asked.
+// Loops allocate again and again from the same place. To try each place once, and not each of a thousand allocations,
+// the context's allocator notes who asked.
 
-enum { MOST_ALLOCATIONS = 8192, CALLERS = 8 }; // 8: from the allocator up to the step of the compile
+enum
+{
+    MOST_ALLOCATIONS = 8192,
+    CALLERS          = 8
+}; // 8: from the allocator up to the step of the compile
 
 typedef struct call_log
 {
@@ -183,14 +189,14 @@ static void write_everything(fixture* f)
     desc.allocate         = logging_allocate;
     desc.release          = logging_release;
     desc.memory_user      = &calls;
-    *f                    = (fixture){ 0 };
+    *f                    = (fixture){0};
     if (flx_context_create(&desc, &f->ctx) != FLX_OK) fail_msg("no context");
     fixture_folder(f);
-    write_box_surface(f, "soft.obj", (const double[3]){ -0.2, -0.05, -0.05 }, (const double[3]){ 0.2, 0.05, 0.05 }, 3);
-    write_box_surface(f, "bone.obj", (const double[3]){ 0.05, -0.02, -0.02 }, (const double[3]){ 0.15, 0.02, 0.02 }, 1);
-    fixture_box(f, "box.mesh", (const int[3]){ 2, 1, 1 }, (const double[3]){ 0, 0, 0.5 }, 0.5, 1, 0);
-    fixture_box(f, "pair.mesh", (const int[3]){ 3, 3, 3 }, (const double[3]){ 0, 0, 0 }, 0.05, 2, 0.16);
-    fixture_box(f, "block.mesh", (const int[3]){ 2, 2, 2 }, (const double[3]){ 0, 0, 0 }, 0.1, 1, 0);
+    write_box_surface(f, "soft.obj", (const double[3]){-0.2, -0.05, -0.05}, (const double[3]){0.2, 0.05, 0.05}, 3);
+    write_box_surface(f, "bone.obj", (const double[3]){0.05, -0.02, -0.02}, (const double[3]){0.15, 0.02, 0.02}, 1);
+    fixture_box(f, "box.mesh", (const int[3]){2, 1, 1}, (const double[3]){0, 0, 0.5}, 0.5, 1, 0);
+    fixture_box(f, "pair.mesh", (const int[3]){3, 3, 3}, (const double[3]){0, 0, 0}, 0.05, 2, 0.16);
+    fixture_box(f, "block.mesh", (const int[3]){2, 2, 2}, (const double[3]){0, 0, 0}, 0.1, 1, 0);
 }
 
 /// One refusal after `countdown` allocations: true when the whole went through instead.
@@ -202,15 +208,16 @@ static bool survives(fixture* f, const char* yaml, int override_count, const cha
     if (status != FLX_OK)
     {
         if (status != FLX_ERR_MEMORY)
-            fail_msg("allocation %lld refused: %s instead of out of memory: %s", (long long)countdown, flx_status_name(status),
-                     flx_context_error(f->ctx));
+            fail_msg("allocation %lld refused: %s instead of out of memory: %s", (long long)countdown,
+                     flx_status_name(status), flx_context_error(f->ctx));
         // each call that failed left its target empty, and what came after was never called
         assert_null(f->state);
         assert_non_null(strstr(flx_context_error(f->ctx), "memory"));
     }
     fixture_close_parts(f);
     if (flx_context_bytes_now(f->ctx) != 0)
-        fail_msg("allocation %lld refused: %lld bytes are lost", (long long)countdown, (long long)flx_context_bytes_now(f->ctx));
+        fail_msg("allocation %lld refused: %lld bytes are lost", (long long)countdown,
+                 (long long)flx_context_bytes_now(f->ctx));
     return status == FLX_OK;
 }
 
@@ -224,12 +231,13 @@ done:
 }
 
 /// Refuse the first allocation of each place, and the last one: cleaning up in the middle of a loop is another matter.
-static void refuse_each_place(fixture* f, const char* yaml, int override_count, const char* const* overrides, int fewest)
+static void refuse_each_place(fixture* f, const char* yaml, int override_count, const char* const* overrides,
+                              int fewest)
 {
     calls.count = 0;
     calls.on    = true;
     fixture_open(f, yaml, override_count, overrides);
-    calls.on = false;
+    calls.on            = false;
     const int32_t count = calls.count;
     int           tried = 0;
     // the solver and the state: of the model that is there
@@ -247,9 +255,13 @@ static void refuse_each_place(fixture* f, const char* yaml, int override_count, 
         flx_context_fail_allocation(f->ctx, k);
         assert_int_equal(make_solver(f), FLX_ERR_MEMORY);
         flx_context_fail_allocation(f->ctx, -1);
-        if (f->solver && f->solver != (flx_solver*)f) flx_solver_destroy(f->solver), assert_null(f->state); // the state failed
-        else assert_null(f->solver);
-        if (flx_context_bytes_now(f->ctx) != bytes) fail_msg("solver, allocation %d refused: %lld bytes are lost", k, (long long)(flx_context_bytes_now(f->ctx) - bytes));
+        if (f->solver && f->solver != (flx_solver*)f)
+            flx_solver_destroy(f->solver), assert_null(f->state); // the state failed
+        else
+            assert_null(f->solver);
+        if (flx_context_bytes_now(f->ctx) != bytes)
+            fail_msg("solver, allocation %d refused: %lld bytes are lost", k,
+                     (long long)(flx_context_bytes_now(f->ctx) - bytes));
         ++tried;
     }
     f->solver = NULL, f->state = NULL;
@@ -262,7 +274,8 @@ static void refuse_each_place(fixture* f, const char* yaml, int override_count, 
         for (int32_t i = 0; i < k; ++i) before = before || calls.place[i] == calls.place[k];
         for (int32_t i = k + 1; i < count; ++i) after = after || calls.place[i] == calls.place[k];
         if (before && after) continue;
-        if (survives(f, yaml, override_count, overrides, k)) fail_msg("allocation %d of %d was refused and nobody noticed", k, count);
+        if (survives(f, yaml, override_count, overrides, k))
+            fail_msg("allocation %d of %d was refused and nobody noticed", k, count);
         ++tried;
     }
     assert_true(survives(f, yaml, override_count, overrides, count));
@@ -282,11 +295,12 @@ static void every_refused_allocation_fails_cleanly_from_the_scene_to_the_state(v
 static void every_refused_allocation_fails_cleanly_with_the_papers_strategies(void** state)
 {
     (void)state;
-    static const char* const strategies[] = { "strategy=refactor", "strategy=full", "strategy=pcg", "precision=double" };
+    static const char* const strategies[] = {"strategy=refactor", "strategy=full", "strategy=pcg", "precision=double"};
     fixture                  f;
     write_everything(&f);
     for (int i = 0; i < 4; ++i)
-        refuse_each_place(&f, test_scenes[SCENE_PRESS].yaml, 2, (const char* const[]){ "contact[0].law=spring", strategies[i] }, 100);
+        refuse_each_place(&f, test_scenes[SCENE_PRESS].yaml, 2,
+                          (const char* const[]){"contact[0].law=spring", strategies[i]}, 100);
     fixture_end(&f);
 }
 
@@ -294,10 +308,10 @@ static void a_step_refused_memory_keeps_the_state_and_can_be_repeated(void** sta
 {
     (void)state;
     // steps that factorize anew: strategy full, and fixed regions that come and go
-    static const char* const what[] = { "strategy=full", "fix[0].until=0.05" };
+    static const char* const what[] = {"strategy=full", "fix[0].until=0.05"};
     for (int i = 0; i < 2; ++i)
     {
-        const char* const sets[] = { "contact[0].law=spring", what[i], "mode=dynamic" };
+        const char* const sets[] = {"contact[0].law=spring", what[i], "mode=dynamic"};
         fixture           f, calm;
         flx_step_stats    stats;
         write_everything(&f);

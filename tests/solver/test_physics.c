@@ -11,9 +11,9 @@ static double tip_of(const fixture* f)
     return tip / count;
 }
 
-/// Local/global rounds until no vertex moves more than the tolerance in one. Rounds bend a slender beam slowly, each a fixed
-/// part of what is left, (h/2L)^2; every other step the rest is guessed from the last two as a geometric series, which only
-/// sets where the next rounds start.
+/// Local/global rounds until no vertex moves more than the tolerance in one. Rounds bend a slender beam slowly, each a
+/// fixed part of what is left, (h/2L)^2; every other step the rest is guessed from the last two as a geometric series,
+/// which only sets where the next rounds start.
 static void settle(fixture* f)
 {
     const int32_t  values = 3 * f->model->vertex_count;
@@ -42,16 +42,16 @@ static void settle(fixture* f)
     assert_true(stats.motion <= f->solver->settings.tolerance);
 }
 
-/// Tip deflection under a small end load of a cantilever of length L = 1 m and thickness h = L/8, `across` bricks thick and
-/// one wide (nu = 0: the width does not matter), divided by Euler-Bernoulli's P L^3 / (3 E I) with E = 2 mu.
+/// Tip deflection under a small end load of a cantilever of length L = 1 m and thickness h = L/8, `across` bricks thick
+/// and one wide (nu = 0: the width does not matter), divided by Euler-Bernoulli's P L^3 / (3 E I) with E = 2 mu.
 static double cantilever_ratio(int across)
 {
     fixture f;
     fixture_start(&f, 2);
     const double h = 0.125, edge = h / across, inertia = edge * h * h * h / 12;
     const double tip = 1e-3, load = tip * 3 * 1e6 * inertia; // small: 1 mm
-    fixture_bricks(&f, "beam.mesh", (const int[3]){ 8 * across, 1, across }, (const double[3]){ 0, 0, 0 },
-                   (const double[3]){ edge, edge, edge });
+    fixture_bricks(&f, "beam.mesh", (const int[3]){8 * across, 1, across}, (const double[3]){0, 0, 0},
+                   (const double[3]){edge, edge, edge});
     char yaml[600];
     snprintf(yaml, sizeof yaml,
              "flexor: 1\n"
@@ -63,7 +63,7 @@ static double cantilever_ratio(int across)
              -load);
     fixture_open(&f, yaml, 0, NULL);
     settle(&f);
-    const double coarse = -tip_of(&f) / tip;
+    const double coarse          = -tip_of(&f) / tip;
     f.solver->settings.tolerance = 1e-10; // a quarter: the answer is converged when it stays
     settle(&f);
     const double ratio = -tip_of(&f) / tip;
@@ -88,15 +88,16 @@ static void cantilever_converges_to_euler_bernoulli(void** state)
     CHECK_BELOW(before, 0.02);
 }
 
-static const char free_yaml[] = "flexor: 1\n"
-                                "bodies: [{name: b, tets: b.mesh, material: {young: 30 kPa, density: 1000 kg/m3}, velocity: [1, 0.5, 2]}]\n"
-                                "solver: {mode: dynamic, outer: 2}\n"
-                                "run: {frames: 1, fps: 100}\n";
+static const char free_yaml[] =
+    "flexor: 1\n"
+    "bodies: [{name: b, tets: b.mesh, material: {young: 30 kPa, density: 1000 kg/m3}, velocity: [1, 0.5, 2]}]\n"
+    "solver: {mode: dynamic, outer: 2}\n"
+    "run: {frames: 1, fps: 100}\n";
 
 static void open_free(fixture* f, int override_count, const char* const* overrides)
 {
     fixture_start(f, 2);
-    fixture_box(f, "b.mesh", (const int[3]){ 4, 3, 2 }, (const double[3]){ 0, 0, 0 }, 0.05, 1, 0);
+    fixture_box(f, "b.mesh", (const int[3]){4, 3, 2}, (const double[3]){0, 0, 0}, 0.05, 1, 0);
     fixture_open(f, free_yaml, override_count, overrides);
 }
 
@@ -122,7 +123,7 @@ static void free_fall_follows_the_schemes_closed_form(void** state)
     for (int precision = 0; precision < 2; ++precision)
     {
         fixture           f;
-        const char* const sets[] = { precision ? "precision=double" : "precision=single", "gravity=9.81" };
+        const char* const sets[] = {precision ? "precision=double" : "precision=single", "gravity=9.81"};
         open_free(&f, 2, sets);
         double p[3], c0[3], c[3];
         momentum(&f, p, c0);
@@ -135,8 +136,9 @@ static void free_fall_follows_the_schemes_closed_form(void** state)
             CHECK_NEAR(c[2], c0[2] + 2 * k * h - 9.81 * h * h * k * (k + 1) / 2, 1e-9); // m, after a fall of 16 m
             CHECK_NEAR(c[0], c0[0] + 1 * k * h, 1e-9);
         }
-        // and it falls without changing shape; in single precision each step rounds its motion, up to 0.18 m, by 6e-8 of
-        // itself: 1e-8 m, which velocities remember: after 200 steps and 60 body sizes 7e-8 m, and 3e-7 m are allowed
+        // and it falls without changing shape; in single precision each step rounds its motion, up to 0.18 m, by 6e-8
+        // of itself: 1e-8 m, which velocities remember: after 200 steps and 60 body sizes 7e-8 m, and 3e-7 m are
+        // allowed
         const double shape = 1e-6 * f.model->size;
         for (int32_t i = 0; i < f.model->vertex_count; ++i)
             for (int k = 0; k < 3; ++k)
@@ -166,7 +168,7 @@ static void momentum_is_kept_over_a_thousand_free_steps(void** state)
     for (int precision = 0; precision < 2; ++precision)
     {
         fixture           f;
-        const char* const sets[] = { precision ? "precision=double" : "precision=single" };
+        const char* const sets[] = {precision ? "precision=double" : "precision=single"};
         open_free(&f, 1, sets);
         double p0[3], p[3], c0[3], c[3];
         pull_and_spin(&f, 0.2);
@@ -179,7 +181,9 @@ static void momentum_is_kept_over_a_thousand_free_steps(void** state)
             // single precision: forces of an element sum to zero up to its rounding, which then walks randomly
             const double tolerance = precision ? 1e-9 : 1e-5;
             for (int a = 0; a < 3; ++a) CHECK_NEAR(p[a], p0[a], tolerance * size);
-            for (int a = 0; a < 3; ++a) CHECK_NEAR(c[a], c0[a] + 0.01 * k * p0[a] / (0.2 * 0.15 * 0.1 * 1000), precision ? 1e-9 : 1e-5 * k * 0.01);
+            for (int a = 0; a < 3; ++a)
+                CHECK_NEAR(c[a], c0[a] + 0.01 * k * p0[a] / (0.2 * 0.15 * 0.1 * 1000),
+                           precision ? 1e-9 : 1e-5 * k * 0.01);
         }
         fixture_end(&f);
     }
@@ -206,7 +210,7 @@ static void spin_never_grows_and_shrinks_less_with_smaller_steps(void** state)
     for (int fine = 0; fine < 2; ++fine)
     {
         fixture           f;
-        const char* const sets[] = { "outer=20", "precision=double", fine ? "run.fps=200" : "run.fps=100" };
+        const char* const sets[] = {"outer=20", "precision=double", fine ? "run.fps=200" : "run.fps=100"};
         open_free(&f, 3, sets);
         pull_and_spin(&f, 0);
         const double start = spin_of(&f);
@@ -229,13 +233,14 @@ static void spin_never_grows_and_shrinks_less_with_smaller_steps(void** state)
 static void open_block(fixture* f, int override_count, const char* const* overrides)
 {
     fixture_start(f, 2);
-    fixture_box(f, "block.mesh", (const int[3]){ 5, 5, 5 }, (const double[3]){ -0.1, -0.1, 0 }, 0.04, 1, 0);
+    fixture_box(f, "block.mesh", (const int[3]){5, 5, 5}, (const double[3]){-0.1, -0.1, 0}, 0.04, 1, 0);
     fixture_open(f,
                  "flexor: 1\n"
                  "gravity: 9.81\n"
                  "bodies: [{name: block, tets: block.mesh, material: {young: 50 kPa, density: 1000 kg/m3}}]\n"
                  "obstacles: [{name: floor, plane: {point: [0, 0, 0], normal: [0, 0, 1]}}]\n"
-                 "contact: [{body: block, obstacle: floor, region: {box: {min: [-1, -1, -1], max: [1, 1, 0.001]}}, stiffness: 20000}]\n"
+                 "contact: [{body: block, obstacle: floor, region: {box: {min: [-1, -1, -1], max: [1, 1, 0.001]}}, "
+                 "stiffness: 20000}]\n"
                  "run: {frames: 1, fps: 60}\n",
                  override_count, overrides);
 }
@@ -266,22 +271,22 @@ static void block_rests(int override_count, const char* const* overrides, int se
 static void block_on_floor_carries_its_weight_and_comes_to_rest(void** state)
 {
     (void)state;
-    block_rests(3, (const char* const[]){ "mode=quasistatic", "proximal=100", "outer=20" }, 40, 40);
-    block_rests(3, (const char* const[]){ "mode=dynamic", "outer=10", "damping=2" }, 240, 120);
-    block_rests(4, (const char* const[]){ "mode=dynamic", "outer=10", "damping=2", "precision=double" }, 240, 60);
+    block_rests(3, (const char* const[]){"mode=quasistatic", "proximal=100", "outer=20"}, 40, 40);
+    block_rests(3, (const char* const[]){"mode=dynamic", "outer=10", "damping=2"}, 240, 120);
+    block_rests(4, (const char* const[]){"mode=dynamic", "outer=10", "damping=2", "precision=double"}, 240, 60);
 }
 
 static void rest_shape_does_not_depend_on_the_time_step(void** state)
 {
     (void)state;
     // case 27: the static tip of a held beam, dynamic steps run to rest
-    double       tip[3];
-    const char*  rates[3] = { "run.fps=30", "run.fps=60", "run.fps=120" };
+    double      tip[3];
+    const char* rates[3] = {"run.fps=30", "run.fps=60", "run.fps=120"};
     for (int k = 0; k < 3; ++k)
     {
         fixture f;
         fixture_start(&f, 2);
-        fixture_box(&f, "beam.mesh", (const int[3]){ 10, 2, 2 }, (const double[3]){ 0, 0, 0 }, 0.05, 1, 0);
+        fixture_box(&f, "beam.mesh", (const int[3]){10, 2, 2}, (const double[3]){0, 0, 0}, 0.05, 1, 0);
         fixture_open(&f,
                      "flexor: 1\ngravity: 9.81\n"
                      "bodies: [{name: beam, tets: beam.mesh, material: {young: 200 kPa, density: 1000 kg/m3}}]\n"
@@ -291,7 +296,8 @@ static void rest_shape_does_not_depend_on_the_time_step(void** state)
         fixture_steps(&f, 90 << k, NULL); // 3 s: the swing has died to e^-7
         tip[k] = 0;
         for (int32_t i = 0; i < f.model->vertex_count; ++i)
-            if (f.model->x_rest[3 * i] > 0.499) tip[k] = fmin(tip[k], f.state->x[3 * i + 2] - f.model->x_rest[3 * i + 2]);
+            if (f.model->x_rest[3 * i] > 0.499)
+                tip[k] = fmin(tip[k], f.state->x[3 * i + 2] - f.model->x_rest[3 * i + 2]);
         fixture_end(&f);
     }
     assert_true(tip[0] < -0.01);

@@ -7,7 +7,7 @@ static void resume_from_a_checkpoint_equals_the_straight_run_bit_for_bit(void** 
     for (int scene = 0; scene < SCENE_COUNT; ++scene)
         for (int mode = 0; mode < 2; ++mode)
         {
-            const char* const sets[] = { mode ? "mode=dynamic" : "mode=quasistatic", "inner=2" };
+            const char* const sets[] = {mode ? "mode=dynamic" : "mode=quasistatic", "inner=2"};
             fixture           straight, resumed;
             flx_step_stats    stats;
             char              path[128];
@@ -38,7 +38,7 @@ static void a_checkpoint_of_another_model_is_refused_and_the_state_kept(void** s
     fixture f, other;
     char    path[128];
     open_scene(&f, SCENE_PRESS, 1, 0, NULL);
-    open_scene(&other, SCENE_PRESS, 1, 1, (const char* const[]){ "bodies[0].material.density=1001" });
+    open_scene(&other, SCENE_PRESS, 1, 1, (const char* const[]){"bodies[0].material.density=1001"});
     fixture_steps(&f, 2, NULL);
     const uint64_t before = flx_state_hash(f.state);
     snprintf(path, sizeof path, "%s/other.checkpoint", f.folder);
