@@ -76,7 +76,7 @@ static void inverse_and_cofactor_agree_and_singular_matrices_are_told(void** sta
     uint64_t seed = 5;
     for (int k = 0; k < 1000; ++k)
     {
-        double F[9], inverse[9], product[9], c[9];
+        double F[9], inverse[9] = { 0 }, product[9], c[9];
         random_matrix(&seed, 1, F);
         if (fabs(flx__det3(F)) < 1e-3) continue;
         assert_true(flx__invert3(F, inverse));
