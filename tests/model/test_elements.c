@@ -68,6 +68,11 @@ static void every_tet_is_in_exactly_one_lane_of_alpha_or_beta(void** state)
         assert_int_equal(beta[e], prone == 4);
         assert_int_equal(alpha[e], prone != 4);
     }
+    for (int32_t k = 0; k < m->beta.tet_count; ++k)
+    {
+        assert_int_equal(beta[m->beta_tet[k]], 1);
+        if (k > 0) assert_true(m->beta_tet[k] > m->beta_tet[k - 1]);
+    }
     free(alpha);
     free(beta);
     model_end(&f);

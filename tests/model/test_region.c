@@ -14,7 +14,8 @@ static bool holds_proxy(const flx_model* m, int32_t e)
     return false;
 }
 
-/// Proxies lie where they say, and the prone vertices are the corners of the tets that hold one: no more, no fewer.
+/// Proxies lie where they say, and the prone vertices are the corners of the tets that hold one, with self contact
+/// those of all tets around as well: no more, no fewer.
 static void check_proxies(const flx_model* m)
 {
     uint8_t* prone = calloc((size_t)m->vertex_count, 1);
@@ -31,7 +32,16 @@ static void check_proxies(const flx_model* m)
         CHECK_NEAR(flx__norm3(p->normal), 1, 1e-12);
         assert_in_range(m->proxy_surface[i], 0, m->surface_vertex_count - 1);
     }
-    for (int32_t v = 0; v < m->vertex_count; ++v) assert_int_equal(prone[v], v >= m->free_count);
+    bool self = false;
+    for (int32_t g = 0; g < m->group_count; ++g) self = self || m->group[g].obstacle < 0;
+    for (int32_t e = 0; self && e < m->tet_count; ++e)
+    {
+        const int32_t* v = m->tet + 4 * e;
+        if (prone[v[0]] != 1 && prone[v[1]] != 1 && prone[v[2]] != 1 && prone[v[3]] != 1) continue;
+        for (int c = 0; c < 4; ++c)
+            if (prone[v[c]] == 0) prone[v[c]] = 2; // of the ring
+    }
+    for (int32_t v = 0; v < m->vertex_count; ++v) assert_int_equal(prone[v] != 0, v >= m->free_count);
     free(prone);
 }
 
