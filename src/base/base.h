@@ -85,6 +85,11 @@ void flx__parallel_for(flx_context* ctx, int64_t count, int64_t grain, flx_range
 
 // --- small ----------------------------------------------------------------------------------------
 
+/// Entries by key: those with key k are entry[first[k] .. first[k + 1]), ascending; entries with a negative key are left out.
+/// first [key_count + 1] and entry [entry_count] are the caller's to flx__free(), also when the call fails.
+flx_status flx__group(flx_context* ctx, int32_t entry_count, const int32_t* key, int32_t key_count, int32_t** first,
+                      int32_t** entry);
+
 uint64_t flx__hash(uint64_t seed, const void* data, int64_t bytes); // FNV-1a, 64 bit; seed 0 starts
 #define FLX_HASH_START 0
 

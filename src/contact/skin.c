@@ -21,21 +21,6 @@ void flx__skin_destroy(flx_skin* s)
     flx__free(s->ctx, s);
 }
 
-/// Triangles around each vertex, ascending.
-static flx_status link_incident(flx_skin* s)
-{
-    flx_status status = FLX_OK;
-    FLX_NEW_ZERO(s->ctx, s->incident_first, (int64_t)s->vertex_count + 1);
-    FLX_NEW(s->ctx, s->incident, 3 * (int64_t)s->triangle_count);
-    for (int32_t k = 0; k < 3 * s->triangle_count; ++k) ++s->incident_first[s->triangle[k] + 1];
-    for (int32_t i = 0; i < s->vertex_count; ++i) s->incident_first[i + 1] += s->incident_first[i];
-    for (int32_t k = 0; k < 3 * s->triangle_count; ++k) s->incident[s->incident_first[s->triangle[k]]++] = k / 3;
-    for (int32_t i = s->vertex_count; i > 0; --i) s->incident_first[i] = s->incident_first[i - 1];
-    s->incident_first[0] = 0;
-done:
-    return status;
-}
-
 static bool has_corner(const int32_t* triangle, int32_t v) { return triangle[0] == v || triangle[1] == v || triangle[2] == v; }
 
 /// The other triangle on each edge; on an edge of three or more, the first other one.
@@ -48,7 +33,7 @@ static void link_neighbours(flx_skin* s)
             s->neighbour[3 * t + k] = -1;
             for (int32_t i = s->incident_first[a]; i < s->incident_first[a + 1]; ++i)
             {
-                const int32_t other = s->incident[i];
+                const int32_t other = s->incident[i] / 3;
                 if (other == t || !has_corner(s->triangle + 3 * (int64_t)other, b)) continue;
                 s->neighbour[3 * t + k] = other;
                 break;
@@ -93,7 +78,7 @@ flx_status flx__skin_create(flx_context* ctx, int32_t triangle_total, const int3
     for (int32_t t = 0; t < triangle_total; ++t)
         for (int k = 0; s->of_surface[t] >= 0 && k < 3; ++k)
             s->triangle[3 * (int64_t)s->of_surface[t] + k] = local[surface_triangle[3 * (int64_t)t + k]];
-    FLX_TRY(link_incident(s));
+    FLX_TRY(flx__group(ctx, 3 * s->triangle_count, s->triangle, s->vertex_count, &s->incident_first, &s->incident));
     link_neighbours(s);
     *out = s;
     s    = NULL;
@@ -156,7 +141,7 @@ static void normal_range(void* user, int64_t begin, int64_t end, int32_t worker)
         double* n = s->normal + 3 * i;
         n[0] = n[1] = n[2] = 0;
         for (int32_t k = s->incident_first[i]; k < s->incident_first[i + 1]; ++k)
-            for (int c = 0; c < 3; ++c) n[c] += s->area_normal[3 * (int64_t)s->incident[k] + c];
+            for (int c = 0; c < 3; ++c) n[c] += s->area_normal[3 * (int64_t)(s->incident[k] / 3) + c];
         normalise(n);
     }
 }
@@ -237,7 +222,7 @@ void flx__skin_nearest(const flx_skin* s, int32_t triangle, const double p[3], f
         {
             const int32_t v = s->triangle[3 * (int64_t)at + (w[0] > 0 ? 0 : w[1] > 0 ? 1 : 2)];
             for (int32_t k = s->incident_first[v]; k < s->incident_first[v + 1]; ++k)
-                moved = take_nearer(s, s->incident[k], p, out, &squared) || moved;
+                moved = take_nearer(s, s->incident[k] / 3, p, out, &squared) || moved;
         }
         if (!moved) break;
     }

@@ -14,7 +14,7 @@ typedef struct flx_skin
     int32_t*     triangle;       // [triangle_count][3] into `vertex`
     int32_t*     neighbour;      // [triangle_count][3] triangle across the edge opposite each corner, -1 = none
     int32_t*     of_surface;     // [all triangles] number here, -1 = not kept
-    int32_t *    incident_first, *incident; // [vertex_count + 1] triangles around each vertex
+    int32_t *    incident_first, *incident; // [vertex_count + 1] corners (3 triangle + k) that are each vertex
     const flx_embedded* surface; // the caller's
     const int32_t*      tet;     // the caller's
     double*      x;              // [vertex_count][3] m, now

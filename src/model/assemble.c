@@ -41,15 +41,10 @@ flx_status flx__model_assemble(const flx_model* m, double time, double inertia, 
     int64_t      room  = 0;
     flx_csc      a     = { .n = n };
 
-    FLX_NEW_ZERO(ctx, first, (int64_t)n + 1);
-    FLX_NEW(ctx, entry, 4 * (int64_t)m->tet_count);
+    FLX_TRY(flx__group(ctx, 4 * m->tet_count, m->tet, n, &first, &entry));
     FLX_NEW(ctx, place, n);
     FLX_NEW(ctx, a.first, (int64_t)n + 1);
-    for (int64_t k = 0; k < 4 * (int64_t)m->tet_count; ++k) ++first[m->tet[k] + 1];
-    for (int32_t i = 0; i < n; ++i) first[i + 1] += first[i], place[i] = -1;
-    for (int32_t k = 0; k < 4 * m->tet_count; ++k) entry[first[m->tet[k]]++] = k;
-    for (int32_t i = n; i > 0; --i) first[i] = first[i - 1];
-    first[0] = 0;
+    for (int32_t i = 0; i < n; ++i) place[i] = -1;
 
     room = 10 * (int64_t)n + 16;
     FLX_NEW(ctx, a.row, room);

@@ -31,15 +31,12 @@ static flx_status number_vertices(flx_build* build)
     m->vertex_count = n;
 
     // adjacency through tets
-    FLX_NEW_ZERO(ctx, first, (int64_t)n + 1);
-    FLX_NEW(ctx, entry, 4 * (int64_t)m->tet_count);
+    FLX_NEW(ctx, m->tet, 4 * (int64_t)m->tet_count);
+    for (int64_t k = 0; k < 4 * (int64_t)m->tet_count; ++k) m->tet[k] = m->of_user[m->user_tet[k]];
+    FLX_TRY(flx__group(ctx, 4 * m->tet_count, m->tet, n, &first, &entry));
     FLX_NEW(ctx, seen, n);
     FLX_NEW(ctx, graph.first, (int64_t)n + 1);
-    for (int64_t k = 0; k < 4 * (int64_t)m->tet_count; ++k) ++first[m->of_user[m->user_tet[k]] + 1];
-    for (int32_t i = 0; i < n; ++i) first[i + 1] += first[i], seen[i] = -1;
-    for (int32_t k = 0; k < 4 * m->tet_count; ++k) entry[first[m->of_user[m->user_tet[k]]]++] = k / 4;
-    for (int32_t i = n; i > 0; --i) first[i] = first[i - 1];
-    first[0] = 0;
+    for (int32_t i = 0; i < n; ++i) seen[i] = -1;
     graph.n  = n;
     int64_t at = 0;
     for (int32_t i = 0; i < n; ++i)
@@ -50,7 +47,7 @@ static flx_status number_vertices(flx_build* build)
         for (int32_t k = first[i]; k < first[i + 1]; ++k)
             for (int c = 0; c < 4; ++c)
             {
-                const int32_t j = m->of_user[m->user_tet[4 * (int64_t)entry[k] + c]];
+                const int32_t j = m->tet[entry[k] / 4 * 4 + c];
                 if (seen[j] != i) seen[j] = i, graph.adjacent[at++] = j;
             }
     }
@@ -66,7 +63,6 @@ static flx_status number_vertices(flx_build* build)
 
     FLX_NEW(ctx, m->user_of, n);
     FLX_NEW(ctx, m->x_rest, 3 * (int64_t)n);
-    FLX_NEW(ctx, m->tet, 4 * (int64_t)m->tet_count);
     for (int32_t k = 0; k < n; ++k)
     {
         const int32_t u = used[order[k]];

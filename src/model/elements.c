@@ -167,32 +167,25 @@ static flx_status gather_lists(flx_model* m, const flx_patches* p, int32_t first
                                int32_t** out_slot)
 {
     flx_status status = FLX_OK;
-    FLX_NEW_ZERO(m->ctx, *out_first, (int64_t)count + 1);
-    FLX_NEW(m->ctx, *out_slot, p->local_count);
-    for (int32_t i = 0; i < p->local_count; ++i) ++(*out_first)[p->vertex[i] - first_vertex + 1];
-    for (int32_t i = 0; i < count; ++i) (*out_first)[i + 1] += (*out_first)[i];
-    for (int32_t i = 0; i < p->local_count; ++i) (*out_slot)[(*out_first)[p->vertex[i] - first_vertex]++] = i;
-    for (int32_t i = count; i > 0; --i) (*out_first)[i] = (*out_first)[i - 1];
-    (*out_first)[0] = 0;
+    int32_t*   key    = NULL;
+    FLX_NEW(m->ctx, key, p->local_count);
+    for (int32_t i = 0; i < p->local_count; ++i) key[i] = p->vertex[i] - first_vertex;
+    FLX_TRY(flx__group(m->ctx, p->local_count, key, count, out_first, out_slot));
 done:
+    flx__free(m->ctx, key);
     return status;
 }
 
 static flx_status spring_lists(flx_model* m)
 {
     flx_status status = FLX_OK;
-    FLX_NEW_ZERO(m->ctx, m->spring_first, (int64_t)m->vertex_count + 1);
-    FLX_NEW(m->ctx, m->spring_entry, 4 * (int64_t)m->spring_count);
+    int32_t*   key    = NULL;
+    FLX_NEW(m->ctx, key, 4 * (int64_t)m->spring_count);
     for (int32_t s = 0; s < m->spring_count; ++s)
-        for (int c = 0; c < 4; ++c)
-            if (m->spring[s].weight[c] != 0) ++m->spring_first[m->spring[s].vertex[c] + 1];
-    for (int32_t i = 0; i < m->vertex_count; ++i) m->spring_first[i + 1] += m->spring_first[i];
-    for (int32_t s = 0; s < m->spring_count; ++s)
-        for (int c = 0; c < 4; ++c)
-            if (m->spring[s].weight[c] != 0) m->spring_entry[m->spring_first[m->spring[s].vertex[c]]++] = 4 * s + c;
-    for (int32_t i = m->vertex_count; i > 0; --i) m->spring_first[i] = m->spring_first[i - 1];
-    m->spring_first[0] = 0;
+        for (int c = 0; c < 4; ++c) key[4 * s + c] = m->spring[s].weight[c] != 0 ? m->spring[s].vertex[c] : -1;
+    FLX_TRY(flx__group(m->ctx, 4 * m->spring_count, key, m->vertex_count, &m->spring_first, &m->spring_entry));
 done:
+    flx__free(m->ctx, key);
     return status;
 }
 
