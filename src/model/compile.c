@@ -90,22 +90,50 @@ done:
     return status;
 }
 
-/// Identity of everything that decides the motion, settings apart.
+#define HASH(item) h = flx__hash(h, &(item), sizeof(item))
+
+static uint64_t hash_shape(uint64_t h, const flx_shape* s)
+{
+    const double number[] = { (double)s->kind, s->a[0], s->a[1], s->a[2], s->b[0], s->b[1], s->b[2], s->radius, s->scale };
+    return HASH(number);
+}
+
+/// Identity of everything that decides the motion, settings apart: a state resumes only where it came from. Fields are hashed
+/// one by one: structs have padding.
 static uint64_t hash_of(const flx_model* m)
 {
-    uint64_t h = FLX_HASH_START;
-    h          = flx__hash(h, m->x_rest, 24 * (int64_t)m->vertex_count);
-    h          = flx__hash(h, m->tet, 16 * (int64_t)m->tet_count);
-    h          = flx__hash(h, m->stiffness, 8 * (int64_t)m->tet_count);
-    h          = flx__hash(h, m->mass, 8 * (int64_t)m->vertex_count);
+    const flx_scene* scene = m->scene;
+    uint64_t         h     = FLX_HASH_START;
+    h                      = flx__hash(h, m->x_rest, 24 * (int64_t)m->vertex_count);
+    h                      = flx__hash(h, m->tet, 16 * (int64_t)m->tet_count);
+    h                      = flx__hash(h, m->stiffness, 8 * (int64_t)m->tet_count);
+    h                      = flx__hash(h, m->mass, 8 * (int64_t)m->vertex_count);
     for (int32_t i = 0; i < m->spring_count; ++i)
     {
-        h = flx__hash(h, m->spring[i].vertex, sizeof m->spring[i].vertex);
-        h = flx__hash(h, m->spring[i].weight, sizeof m->spring[i].weight);
-        h = flx__hash(h, &m->spring[i].stiffness, sizeof(double));
+        const flx_spring* s = &m->spring[i];
+        HASH(s->vertex), HASH(s->weight), HASH(s->stiffness), HASH(s->rest), HASH(s->offset), HASH(s->bone), HASH(s->from), HASH(s->until);
     }
-    for (int32_t i = 0; i < m->proxy_count; ++i) h = flx__hash(h, m->proxy[i].rest, sizeof m->proxy[i].rest);
-    return flx__hash(h, m->scene->gravity, sizeof m->scene->gravity);
+    for (int32_t i = 0; i < m->load_count; ++i)
+    {
+        h = flx__hash(h, m->load[i].vertex, 4 * (int64_t)m->load[i].count);
+        HASH(m->load[i].share), HASH(m->load[i].from), HASH(m->load[i].until);
+    }
+    for (int32_t i = 0; i < m->proxy_count; ++i) HASH(m->proxy[i].rest);
+    for (int32_t i = 0; i < m->group_count; ++i)
+    {
+        const flx_contact_group* g = &m->group[i];
+        HASH(g->obstacle), HASH(g->stiffness), HASH(g->margin), HASH(g->offset), HASH(scene->contact[i].law);
+    }
+    for (int32_t i = 0; i < scene->obstacle_count; ++i) h = hash_shape(h, &scene->obstacle[i].shape);
+    for (int32_t i = 0; i < scene->bone_count; ++i) HASH(scene->bone[i].parent);
+    for (int32_t i = 0; i < scene->motion_count; ++i)
+    {
+        const flx_motion_desc* d = &scene->motion[i];
+        HASH(d->bone), HASH(d->obstacle), HASH(d->about), HASH(d->axis);
+        for (int32_t k = 0; k < d->key_count; ++k) HASH(d->key[k].time), HASH(d->key[k].angle_deg), HASH(d->key[k].translate);
+    }
+    HASH(scene->run.fps);
+    return HASH(scene->gravity);
 }
 
 flx_status flx_model_compile(flx_context* ctx, const flx_scene* scene, flx_progress_fn progress, void* user, flx_model** out)

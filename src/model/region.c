@@ -208,20 +208,21 @@ done:
 
 /// One ring more of prone vertices around those of the proxies: a fold squeezes the flesh under its skin too, and only elements
 /// of prone vertices can be kept from being turned inside out (solver/detect.c).
-static flx_status thicken(flx_build* build, const flx_body* b)
+static flx_status thicken(flx_build* build, const flx_body* b, const flx_contact_group* g)
 {
     flx_status       status = FLX_OK;
-    const flx_model* m      = build->model;
-    uint8_t*         before = NULL;
-    FLX_NEW(m->ctx, before, m->user_vertex_count);
-    memcpy(before, build->prone, (size_t)m->user_vertex_count);
+    const flx_model* m    = build->model;
+    uint8_t*         core = NULL;
+    FLX_NEW_ZERO(m->ctx, core, m->user_vertex_count);
+    for (int32_t i = g->proxy_first; i < g->proxy_first + g->proxy_count; ++i)
+        for (int c = 0; c < 4; ++c) core[m->proxy[i].vertex[c]] = 1;
     for (int32_t e = b->tet_first; e < b->tet_first + b->tet_count; ++e)
     {
         const int32_t* v = m->user_tet + 4 * (int64_t)e;
-        if (before[v[0]] || before[v[1]] || before[v[2]] || before[v[3]]) mark_prone(build, e);
+        if (core[v[0]] || core[v[1]] || core[v[2]] || core[v[3]]) mark_prone(build, e);
     }
 done:
-    flx__free(m->ctx, before);
+    flx__free(m->ctx, core);
     return status;
 }
 
@@ -286,7 +287,7 @@ static flx_status build_group(flx_build* build, int32_t index, int64_t* capacity
     if (d->self)
     {
         FLX_TRY(find_search_tets(m, b, hit, g));
-        FLX_TRY(thicken(build, b));
+        FLX_TRY(thicken(build, b, g));
     }
 
 done:

@@ -29,8 +29,8 @@ static void start(flx_solver* s, const flx_state* q, double time)
     const int64_t values = 3 * (int64_t)s->n;
     memcpy(s->x, q->x, sizeof(double) * (size_t)values);
     memcpy(s->x_start, q->x, sizeof(double) * (size_t)values);
-    if (s->settings.mode == FLX_MODE_DYNAMIC)
-        for (int64_t i = 0; i < values; ++i) s->x_inertial[i] = q->x[i] + s->dt * q->v[i];
+    if (s->settings.mode == FLX_MODE_DYNAMIC) // begin where inertia alone would go: what is left to solve is small
+        for (int64_t i = 0; i < values; ++i) s->x[i] = s->x_inertial[i] = q->x[i] + s->dt * q->v[i];
     for (int32_t b = 0; b < s->model->scene->bone_count; ++b)
         flx_scene_bone_pose(s->model->scene, b, time, s->bone[b].R, s->bone[b].t);
 }
