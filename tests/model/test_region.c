@@ -32,14 +32,20 @@ static void check_proxies(const flx_model* m)
         CHECK_NEAR(flx__norm3(p->normal), 1, 1e-12);
         assert_in_range(m->proxy_surface[i], 0, m->surface_vertex_count - 1);
     }
-    bool self = false;
-    for (int32_t g = 0; g < m->group_count; ++g) self = self || m->group[g].obstacle < 0;
-    for (int32_t e = 0; self && e < m->tet_count; ++e)
+    for (int32_t k = 0; k < m->group_count; ++k) // with self contact, all tets around its own proxies' corners as well
     {
-        const int32_t* v = m->tet + 4 * e;
-        if (prone[v[0]] != 1 && prone[v[1]] != 1 && prone[v[2]] != 1 && prone[v[3]] != 1) continue;
-        for (int c = 0; c < 4; ++c)
-            if (prone[v[c]] == 0) prone[v[c]] = 2; // of the ring
+        const flx_contact_group* g = &m->group[k];
+        if (g->obstacle >= 0) continue;
+        uint8_t* core = calloc((size_t)m->vertex_count, 1);
+        for (int32_t i = g->proxy_first; i < g->proxy_first + g->proxy_count; ++i)
+            for (int c = 0; c < 4; ++c) core[m->proxy[i].vertex[c]] = 1;
+        for (int32_t e = 0; e < m->tet_count; ++e)
+        {
+            const int32_t* v = m->tet + 4 * e;
+            if (!core[v[0]] && !core[v[1]] && !core[v[2]] && !core[v[3]]) continue;
+            for (int c = 0; c < 4; ++c) prone[v[c]] = 1;
+        }
+        free(core);
     }
     for (int32_t v = 0; v < m->vertex_count; ++v) assert_int_equal(prone[v] != 0, v >= m->free_count);
     free(prone);
