@@ -69,7 +69,7 @@ const char* flx__solid_dataset(flx_solid_kind kind, const char* name)
         {"bones/x", "bones/rest", "bones/triangles", "bones/triangle_solid", "bones/shape"}};
     for (int i = 0; i < 5; ++i)
         if (strcmp(strchr(full[kind][i], '/') + 1, name) == 0) return full[kind][i];
-    FLX_ASSERT(!"a dataset of solids");
+    FLX_ASSERT(false); // no such dataset
     return full[kind][0];
 }
 
