@@ -78,8 +78,11 @@ FLX_API flx_context_desc flx_context_desc_default(void);
 /// Create a context: allocator, workers, log and the last error text. One context belongs to one
 /// calling thread at a time; different contexts are independent.
 ///
-/// Returns FLX_ERR_ARGUMENT for an unknown instruction set or a worker count outside [0, 256],
-/// FLX_ERR_UNSUPPORTED when this processor lacks the instruction set asked for.
+/// `desc` may be NULL: the defaults. The context must outlive everything made with it.
+///
+/// Returns FLX_ERR_ARGUMENT for an unknown instruction set, a worker count outside [0, 256], only one of `allocate` and
+/// `release`, or a description of another size; FLX_ERR_UNSUPPORTED when this processor lacks the instruction set asked
+/// for; FLX_ERR_MEMORY. There is no text then: texts live in the context.
 FLX_API FLX_MUST_CHECK flx_status flx_context_create(const flx_context_desc* desc, flx_context** out);
 FLX_API void                      flx_context_destroy(flx_context* ctx);
 
@@ -94,8 +97,8 @@ FLX_API int64_t flx_context_bytes_now(const flx_context* ctx);
 FLX_API int64_t flx_context_bytes_peak(const flx_context* ctx);
 FLX_API int64_t flx_context_allocation_count(const flx_context* ctx);
 
-/// Test aid: make the `countdown`-th allocation from now fail, and each one after it until called
-/// again with -1.
+/// Test aid: let `countdown` allocations succeed and make the next one fail, and each one after it until called again
+/// with -1.
 FLX_API void flx_context_fail_allocation(flx_context* ctx, int64_t countdown);
 
 FLX_API const char* flx_version(void);

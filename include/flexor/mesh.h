@@ -109,20 +109,22 @@ typedef struct flx_doctor_report
 /// Notices go to the log.
 ///
 /// Returns FLX_ERR_MESH when the mesh cannot be simulated (flat elements or repeated tets without repair, no elements at
-/// all), with element numbers; `report` (may be NULL) is filled also then.
+/// all), with element numbers; `report` (may be NULL) is filled also then. Also FLX_ERR_ARGUMENT (options of another
+/// size), FLX_ERR_MEMORY.
 FLX_API FLX_MUST_CHECK flx_status flx_mesh_doctor(flx_context* ctx, flx_mesh* mesh, const flx_mesh_options* options,
                                                   flx_doctor_report* report);
 
 /// Fill a closed surface with a body-centred-cubic lattice, the one that a scene's `lattice:` makes: tets and boundary
 /// triangles. Give `cell` (m, the other 0) or `tet_count` (about this many).
 ///
-/// Returns FLX_ERR_MESH (no inside: says why), FLX_ERR_SETTING (too many tets), FLX_ERR_MEMORY.
+/// Returns FLX_ERR_MESH (no inside: says why), FLX_ERR_SETTING (no size, or too many tets), FLX_ERR_ARGUMENT (a
+/// triangle names a vertex that is not there), FLX_ERR_MEMORY.
 FLX_API FLX_MUST_CHECK flx_status flx_lattice_mesh(flx_context* ctx, const flx_mesh* surface, double cell,
                                                    int32_t tet_count, flx_mesh** out);
 
 /// Has a surface an inside? Lattices, obstacles and bones need one; small holes and doubled parts do no harm.
 ///
-/// Returns FLX_ERR_MESH (says why not), FLX_ERR_MEMORY.
+/// Returns FLX_ERR_MESH (says why not), FLX_ERR_ARGUMENT (a triangle names a vertex that is not there), FLX_ERR_MEMORY.
 FLX_API FLX_MUST_CHECK flx_status flx_surface_has_inside(flx_context* ctx, const flx_mesh* surface);
 
 /// How many pairs of a surface's triangles cross, exactly; triangles that share a vertex count only when they cross

@@ -25,16 +25,19 @@ typedef struct flx_model_info
     bool     region_proposed;      ///< a contact region was proposed by the engine
     double   cell;                 ///< m: smallest lattice cell, or mean edge of conforming bodies
     double   size;                 ///< m: diagonal of the bounding box
-    uint64_t hash;                 ///< of everything that decides the motion
+    uint64_t hash;                 ///< of everything that decides the motion, solver settings apart
 } flx_model_info;
 
 /// Progress of a long call: `what` is a short phrase, `done` in [0, 1]. Return false to cancel.
 typedef bool (*flx_progress_fn)(void* user, const char* what, double done);
 
 /// Read the meshes, run the doctor on them, build lattices, embeddings, attachments, proxies, masses, distance fields.
-/// `progress` may be NULL.
+/// `progress` may be NULL. The scene must outlive the model, which keeps reading its motions and settings.
 ///
-/// Returns FLX_ERR_IO, FLX_ERR_FORMAT, FLX_ERR_MESH, FLX_ERR_SCENE, FLX_ERR_UNHELD, FLX_ERR_MEMORY, FLX_ERR_CANCELLED.
+/// Returns FLX_ERR_IO, FLX_ERR_FORMAT, FLX_ERR_UNSUPPORTED (a mesh format), FLX_ERR_MESH, FLX_ERR_SCENE,
+/// FLX_ERR_SETTING (a lattice with too many tets, a shape without size), FLX_ERR_ARGUMENT (a scene made by hand with a
+/// value out of range), FLX_ERR_MEMORY, FLX_ERR_CANCELLED. Whether anything holds the bodies is not looked at here:
+/// flx_solver_create() does.
 FLX_API FLX_MUST_CHECK flx_status flx_model_compile(flx_context* ctx, const flx_scene* scene, flx_progress_fn progress,
                                                     void* user, flx_model** out);
 FLX_API void                      flx_model_destroy(flx_model* model);

@@ -31,19 +31,22 @@ typedef struct flx_recorder flx_recorder;
 /// the first frame written replaces the frame of its time and all later ones. `append` comes before `overwrite`.
 ///
 /// Returns FLX_ERR_EXISTS (without overwrite or append), FLX_ERR_IO (disk full says so), FLX_ERR_FORMAT (append:
-/// damaged, or of another model), FLX_ERR_MEMORY.
+/// damaged, or of another model), FLX_ERR_ARGUMENT (a path without a name), FLX_ERR_MEMORY.
 FLX_API FLX_MUST_CHECK flx_status flx_recorder_create(flx_context* ctx, const char* path, const flx_model* model,
                                                       bool overwrite, bool append, flx_recorder** out);
 /// Write one frame: surface and tet positions, displacement, contact force, strain, volume ratio, statistics.
 /// `stats` may be NULL. A frame whose time is already recorded replaces that frame and what came after it. When the
 /// call fails the frames before it are intact and nothing unfinished is left.
+///
+/// Returns FLX_ERR_IO (disk full says so), FLX_ERR_ARGUMENT (a time that is not finite), FLX_ERR_MEMORY.
 FLX_API FLX_MUST_CHECK flx_status flx_recorder_frame(flx_recorder* recorder, const flx_state* state,
                                                      const flx_step_stats* stats);
 FLX_API FLX_MUST_CHECK flx_status flx_recorder_close(flx_recorder* recorder); ///< also frees; NULL is welcome
 
 // --- checkpoints -------------------------------------------------------------------------------------
 
-/// Write atomically (temporary file, fsync, rename): a reader sees the old one or the new one.
+/// Write atomically (temporary file, fsync, rename): a reader sees the old one or the new one. Returns FLX_ERR_IO,
+/// FLX_ERR_MEMORY.
 FLX_API FLX_MUST_CHECK flx_status flx_checkpoint_write(flx_context* ctx, const char* path, const flx_state* state);
 /// Returns FLX_ERR_IO, FLX_ERR_FORMAT (not a checkpoint, cut short, damaged, or of another model), FLX_ERR_MEMORY.
 /// `state` is untouched when the call fails.
@@ -111,7 +114,8 @@ typedef struct flx_frame
     int64_t        step;  ///< set by the call
     flx_step_stats stats; ///< of the step that led here; set by the call
 } flx_frame;
-/// Returns FLX_ERR_ARGUMENT (no such frame), FLX_ERR_IO, FLX_ERR_FORMAT (cut short, damaged, of another model).
+/// Returns FLX_ERR_ARGUMENT (no such frame), FLX_ERR_IO, FLX_ERR_FORMAT (cut short, damaged, of another model),
+/// FLX_ERR_MEMORY.
 FLX_API FLX_MUST_CHECK flx_status flx_recording_frame(flx_recording* recording, int32_t index, flx_frame* frame);
 
 // --- export --------------------------------------------------------------------------------------------
@@ -171,6 +175,9 @@ typedef struct flx_render_options
 FLX_API FLX_MUST_CHECK flx_status flx_render_options_fit(flx_context* ctx, flx_recording* recording,
                                                          flx_render_options* out);
 /// One frame as PNG. No display is needed.
+///
+/// Pictures return FLX_ERR_EXISTS (without `overwrite`), FLX_ERR_ARGUMENT (no such frame, a size or camera that cannot
+/// be), FLX_ERR_IO, FLX_ERR_FORMAT (a frame is damaged), FLX_ERR_MEMORY.
 FLX_API FLX_MUST_CHECK flx_status flx_render_frame(flx_context* ctx, flx_recording* recording, int32_t frame,
                                                    const flx_render_options* options, const char* path, bool overwrite);
 /// A grid of frames (rows of `columns`), each labelled with its number, as one PNG. 0 columns: as square as it gets.

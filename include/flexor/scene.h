@@ -135,7 +135,8 @@ typedef struct flx_contact_desc
     flx_shape region;    ///< where proxies are placed, at rest; FLX_SHAPE_AUTO = propose
     flx_law   law;
     double    stiffness; ///< N/m per proxy; 0 = automatic (stiff against the material)
-    double    spacing;   ///< m between proxies; 0 = every surface vertex in the region
+    double    spacing;   ///< m between proxies; 0 = every surface vertex in the region, and points between them where
+                         ///< the skin is coarser than the cells
     double    margin;    ///< m: contacts this far apart are candidates; 0 = automatic (half a cell)
     double    offset;    ///< m: distance kept between the surfaces; default 0
 } flx_contact_desc;
@@ -178,7 +179,7 @@ typedef struct flx_settings
 } flx_settings;
 
 FLX_API flx_settings flx_settings_default(void);
-/// FLX_ERR_SETTING names the setting, its value and the range. NaN fails.
+/// FLX_ERR_SETTING names the setting, its value and the range. NaN fails. FLX_ERR_ARGUMENT: settings of another size.
 FLX_API FLX_MUST_CHECK flx_status flx_settings_check(flx_context* ctx, const flx_settings* settings);
 /// Set one from text, by its name in the table: flx_settings_set(ctx, &s, "outer", "5").
 FLX_API FLX_MUST_CHECK flx_status flx_settings_set(flx_context* ctx, flx_settings* settings, const char* name,
@@ -239,8 +240,9 @@ FLX_API flx_scene_options flx_scene_options_default(void);
 /// Read a scene file (YAML; JSON is YAML). Every mistake is reported as `file:line:col: ...` with the source line and
 /// a caret, up to twenty at once, in flx_context_error().
 ///
-/// Returns FLX_ERR_IO, FLX_ERR_SCENE, FLX_ERR_SETTING, FLX_ERR_MEMORY. Meshes are not opened, except to find joints
-/// that the scene takes from a mesh group.
+/// Returns FLX_ERR_IO, FLX_ERR_SCENE, FLX_ERR_SETTING (nothing wrong but numbers out of range), FLX_ERR_ARGUMENT
+/// (options of another size), FLX_ERR_MEMORY. Meshes are not opened, except to find joints that the scene takes from a
+/// mesh group.
 FLX_API FLX_MUST_CHECK flx_status flx_scene_read(flx_context* ctx, const char* path, const flx_scene_options* options,
                                                  flx_scene** out);
 FLX_API void                      flx_scene_destroy(flx_context* ctx, flx_scene* scene);
