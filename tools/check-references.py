@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Papers cited in comments, as [Barill18] or [LLKS], must exist in docs/references.bib."""
+"""Papers cited in comments and in docs/*.md, as [Barill18] or [LLKS], must exist in docs/references.bib, and what is there
+must be cited somewhere."""
 import pathlib
 import re
 import sys
@@ -30,6 +31,13 @@ def main():
                     if match.group(1) not in known:
                         line = text.count("\n", 0, comment.start() + match.start()) + 1
                         bad.append(f"{path.relative_to(ROOT)}:{line}: [{match.group(1)}] is not in docs/references.bib")
+    for path in sorted((ROOT / "docs").glob("*.md")):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            for match in KEY.finditer(line):
+                cited.add(match.group(1))
+                if match.group(1) not in known:
+                    bad.append(f"{path.relative_to(ROOT)}:{number}: [{match.group(1)}] is not in docs/references.bib")
+    bad += [f"docs/references.bib: nothing cites [{key}]" for key in sorted(known - cited)]
     print("\n".join(bad) if bad else f"references: {len(cited)} cited, all in docs/references.bib")
     return 1 if bad else 0
 

@@ -7,9 +7,9 @@
 // settles them all [Jacobson13]. Near holes, where the sign changes without a triangle, each node asks for itself.
 // Far values solve |grad phi| = 1 outwards from the band by sweeping the grid in its eight directions [Zhao05].
 //
-// Between the nodes: cubic convolution (Catmull-Rom) along x, y and z. It passes through the nodes, its gradient is
-// continuous across cells, and its error is O(cell^3) where the distance is smooth. Outside the grid the distance to
-// the grid is added.
+// Between the nodes: cubic convolution [Keys81] (Catmull-Rom) along x, y and z. It passes through the nodes, its
+// gradient is continuous across cells, and its error is O(cell^3) where the distance is smooth. Outside the grid the
+// distance to the grid is added.
 #include "contact/distance_field.h"
 
 #include "mesh/triangle_bvh_internal.h"

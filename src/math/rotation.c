@@ -133,7 +133,7 @@ void flx__stretches(const double F[9], double sigma[3], double U[3][3], double V
     }
 }
 
-// Trigonometric solution of the characteristic cubic of C = F^T F.
+// Trigonometric solution of the characteristic cubic of C = F^T F [Smith61].
 double flx__least_stretch(const double F[9])
 {
     double c[6] = { 0 }; // xx yy zz xy xz yz

@@ -14,7 +14,7 @@ void flx__singular_values3(const double F[9], double sigma[3]);
 /// negative when det F < 0.
 void flx__stretches(const double F[9], double sigma[3], double U[3][3], double V[3][3]);
 
-/// A lower bound of the smallest singular value without any iteration: the smallest eigenvalue of F^T F in closed form.
+/// The smallest singular value without any iteration: root of the smallest eigenvalue of F^T F in closed form.
 /// Negative when det F <= 0. Loses half the digits: to sort out, not to compute with.
 double flx__least_stretch(const double F[9]);
 

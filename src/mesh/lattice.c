@@ -1,7 +1,7 @@
 // A body-centred-cubic lattice around a closed surface: cell size, stages in order, the embedded surface.
 //
 // Number of tets before anything is built: a tet is kept when it meets the body, so for a body K with volume V, area A,
-// mean width b and a tet T thrown at random (kinematic formula)
+// mean width b and a tet T thrown at random (kinematic formula [Santalo76])
 //   n = 12 / h^3 (V(K) + A(K) b(T) / 2 + b(K) A(T) / 2 + V(T)),   b(T) = 0.8273 h, A(T) = sqrt(2) h^2, V(T) = h^3 / 12
 // A count of the real lattice corrects the formula's factor, and the next cell size follows from it.
 #include "mesh/lattice_internal.h"

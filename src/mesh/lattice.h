@@ -1,8 +1,8 @@
 // A body-centred-cubic lattice around a closed surface.
 //
 // BCC: nodes at cell corners and cell centres; each face shared by two kept cells gives 4 tets (two centres + a face
-// edge): 12 tets per cell in the interior. Cells that touch the body are kept. A cell in which unconnected parts of the
-// body meet is kept once for each part, so that what is not joined can part (lips open).
+// edge): 12 tets per cell in the interior [LabelleShewchuk07]. Tets that touch the body are kept. A tet in which
+// unconnected parts of the body meet is kept once for each part, so that what is not joined can part (lips open).
 #ifndef FLX_MESH_LATTICE_H
 #define FLX_MESH_LATTICE_H
 

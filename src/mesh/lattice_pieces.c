@@ -1,4 +1,5 @@
-// The connected pieces of material inside each lattice tet that the surface cuts: each becomes a copy of the tet.
+// The connected pieces of material inside each lattice tet that the surface cuts: each becomes a copy of the tet, as in
+// [Molino04].
 //
 // Union-find over the triangles that meet the tet (meaning their inner sides there) and its four corners:
 //   1. triangles that share a side which enters the tet;

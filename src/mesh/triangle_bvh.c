@@ -1,7 +1,7 @@
 // A tree of boxes over triangles, and the closest point. Box queries: triangle_bvh_box.c.
 //
-// Built top down: the split of least sum(area x count) over 16 bins of the widest axis, in the middle where that does
-// not help. Queries keep their own small stack, visit the nearer child first and touch no heap.
+// Built top down: the split of least sum(area x count) over 16 bins of the widest axis [Wald07], in the middle where
+// that does not help. Queries keep their own small stack, visit the nearer child first and touch no heap.
 //
 // Closest point of a triangle: the foot on its plane when that lies inside; else the nearest point of the edges that
 // see p from outside (the closest point of a convex set lies on a face visible from p). A triangle without area is its

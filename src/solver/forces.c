@@ -3,6 +3,7 @@
 //   r = -dE/dx,   E = sum_e mu_e Vol_e |F_e - R_e|^2 + sum_s c_s/2 |p_s - t_s|^2 - loads . x + inertia/2 |x - x~|_M^2
 //
 // Each vertex adds its contributions in the order fixed at compile time.
+// Based on [Bouaziz14] and [LLKS] eq. 1-6. Differs: forces by the stress of H = F - I, not by projections.
 #include "solver/solver_internal.h"
 
 #include "math/mat3.h"

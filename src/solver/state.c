@@ -114,8 +114,8 @@ typedef struct strain_args
 } strain_args;
 
 /// max |sigma - 1| over the singular values, the smallest one signed like det F. They are the roots of the eigenvalues of
-/// C = F^T F, which the angle of a cubic gives directly: right to 1e-6 even where sigma is 0 (files hold floats), and a
-/// hundred times faster than the reference decomposition; a recording asks for it once a tet and frame.
+/// C = F^T F, which the angle of a cubic gives directly [Smith61]: right to 1e-6 even where sigma is 0 (files hold
+/// floats), and a hundred times faster than the reference decomposition; a recording asks for it once a tet and frame.
 static double largest_strain(const double F[9])
 {
     double C[6], off = 0, spread = 0; // xx yy zz, xy yz zx
