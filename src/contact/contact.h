@@ -12,12 +12,13 @@
 /// One contact: a proxy against an obstacle's surface point or against a partner point of the same body.
 ///   p - y = sum_i weight[i] x[vertex[i]] - target,    gap = normal . (p - y)   (negative: penetrating)
 /// Own corners have weights that sum to 1; a partner's come with negative sign and sum to -1 (target is then
-/// offset * normal: 0 when no distance is kept).
+/// offset * normal: 0 when no distance is kept). The solver adds rows of squeezed elements (solver/detect.c): proxy -1,
+/// partner the element, weights that sum to 0.
 typedef struct flx_contact
 {
     int32_t proxy;    // index in the caller's proxy list
     int32_t obstacle; // index of the obstacle, -1 = self contact
-    int32_t partner;  // self contact: rest-surface triangle the partner point lies on; else -1
+    int32_t partner;  // self contact: rest-surface triangle from which the partner point was found; else -1
     int32_t vertex[FLX_CONTACT_CORNERS]; // -1 = unused
     double  weight[FLX_CONTACT_CORNERS];
     double  normal[3]; // unit, from the partner (obstacle) towards the proxy's side
@@ -70,7 +71,7 @@ typedef struct flx_self_contact_desc
 
     double exclude; // m: partner points nearer than this to the proxy in the rest pose are its own neighbourhood, unless
                     // the two surfaces face each other at rest already (closed lips)
-    double margin;  // m: contacts this far apart are candidates (the proxy is probed along its normal too)
+    double margin;  // m: how far along its normal a free proxy is probed; candidates have a gap up to 1.5 margin
     double offset;  // m: distance kept
     double depth;   // m: deeper penetrations are taken as mistaken partners and skipped; > 0
 } flx_self_contact_desc;
@@ -82,10 +83,11 @@ void       flx__self_contact_destroy(flx_self_contact* self);
 
 /// Find the contacts at positions x [vertex_count][3], at most one a proxy, in proxy order. For each proxy: the deformed
 /// search tets that contain it (and are not its own neighbourhood) -> back to rest by their weights -> distance field:
-/// inside? -> nearest surface point Y (bvh) -> forward again by the embedding of Y's triangle corners: partner point y as a
-/// row; normal = F^-T grad phi at Y, normalised. When the proxy itself is free, the probe p + margin * n (n: deformed
-/// surface normal at the proxy) is tried: it gives candidates with positive gap.
-/// A partner row may touch up to 12 vertices (3 corners x 4): it is condensed to the 4 corners of the tet that contains Y.
+/// inside? -> nearest surface point Y (bvh) -> from there down to the point of the deformed skin nearest to p: partner
+/// point y, its row by the embedding of the triangle's corners (up to 12 vertices), normal by the way from y to p and
+/// the skin's interpolated normals. Where parts touch or overlap at rest, the row is that of the tet that contains Y (4
+/// vertices) and the normal F^-T grad phi at Y, normalised. When the proxy itself is free, the probe
+/// p + (margin + offset) n (n: deformed surface normal at the proxy) is tried: it gives candidates with positive gap.
 /// Rebuilds or refits its acceleration structure each call. No heap; parallel; same bits for any number of workers.
 /// Capacity of out: proxy_count. Returns the number found.
 int32_t flx__self_contact_find(flx_self_contact* self, const double* x, flx_contact* out);

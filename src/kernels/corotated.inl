@@ -7,7 +7,7 @@
 // Nearest rotation, three stages:
 //   1. closed form [Markley93] (FOAM): the largest root of (l^2 - |F|^2)^2 - 8 l det F - 4 |adj F|^2 by Newton from above,
 //      then R = ((k + |F|^2) F + l adj(F)^T - F F^T F) / z with k = (l^2 - |F|^2)/2, z = k l - det F;
-//   2. one or two Newton corrections in W: with S = R^T F, (tr(S) I - sym S) w = axial(S - S^T), R <- R (I + [w]),
+//   2. two Newton corrections in W: with S = R^T F, (tr(S) I - sym S) w = axial(S - S^T), R <- R (I + [w]),
 //      and R made orthonormal again; all in differences from I;
 //   3. a certificate: tr(S) I - sym S positive definite, R orthonormal and det R > 0 mean the nearest rotation,
 //      globally. Lanes that fail it (inverted, flat or needle elements) are done again one by one by the robust

@@ -1,5 +1,5 @@
-// Attachments and loads: springs from bones and fixed places, forces on regions. Built in the user's numbering; elements.c
-// renumbers.
+// Attachments and loads: springs from bones and fixed places, forces on regions. Built in the user's numbering;
+// compile.c renumbers.
 #include "model/model.h"
 
 #include "math/mat3.h"

@@ -4,7 +4,8 @@
 // rotations are blended as quaternions, which keeps the skin from collapsing at the joint. At sampled times a vertex is hit
 // when the winding number of the whole skin a little outside of it says "inside": something else of the body is there.
 // Against obstacles a vertex is hit when it comes nearer than the reach. All hits over time, grown by three cells, or by
-// two edges of the skin where that is coarser, are the region. Bodies without bones are hit everywhere against obstacles, nowhere against themselves.
+// two edges of the skin where that is coarser, are the region. Bodies without bones are hit everywhere against
+// obstacles, nowhere against themselves.
 #include "model/model.h"
 
 #include "math/mat3.h"
@@ -140,7 +141,7 @@ done:
     return status;
 }
 
-/// Vertices within `radius` of a hit one, by a grid of cells that wide.
+/// Hit vertices and all within `radius` of one, by a tree over the hit ones.
 static flx_status grow(flx_model* m, const flx_body* b, double radius, uint8_t* hit)
 {
     flx_status        status = FLX_OK;

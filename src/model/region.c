@@ -1,7 +1,8 @@
 // Contact regions: which surface points are proxies, which vertices are collision-prone, where self contact looks.
 //
-// x_2 of [LLKS] section 4 is the set of vertices of the tets that hold a proxy. Tets all of whose corners are in x_2 form the
-// set beta (a superset of the paper's, which asks for a proxy inside: it still touches x_2 only).
+// x_2 of [LLKS] section 4 is the set of vertices of the tets that hold a proxy; self contact adds the ring of tets around
+// them. Tets all of whose corners are in x_2 form the set beta (a superset of the paper's, which asks for a proxy inside:
+// it still touches x_2 only).
 #include "model/model.h"
 
 #include "math/mat3.h"

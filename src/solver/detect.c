@@ -5,6 +5,7 @@
 // min_stretch becomes a contact of its own:
 //   l (u . F v - min_stretch) >= 0,   u . F v = sum_i (g_i . v) (u . x_i),   l = cell
 // a row with weights l g_i . v (they sum to 0), normal u and no target. It meets the other contacts in the same system.
+// Differs: not in [LLKS].
 #include "solver/solver_internal.h"
 
 #include "math/mat3.h"

@@ -2,10 +2,11 @@
 //
 //   x <- x + sum_b w_b (D_b x - x),   D_b the bone's rigid motion during the step,   A w_b = sum_{s of b} c_s w_s
 //
-// w_b is what the global step answers when bone b alone moves by a unit: weights between 0 and 1 that sum to 1 and know the
-// flesh's shape. The plain iteration finds the translation part of this motion by itself, but not the rotation: a hand that
-// swings with the forearm would be turned one element layer an iteration.
-// Any start leads to the same equilibrium. Differs: not in [LLKS].
+// w_b is what the global step answers when bone b alone moves by a unit: weights that know the flesh's shape. They are
+// between 0 and 1 on lattices, and with those of the bones that stay they sum to 1 where only bones hold the body.
+// The plain iteration finds the translation part of this motion by itself, but not the rotation: a hand that swings with
+// the forearm would be turned one element layer an iteration.
+// It moves where the iteration begins, not what an equilibrium is. Differs: not in [LLKS].
 #include "solver/solver_internal.h"
 
 #include "math/mat3.h"

@@ -1,6 +1,6 @@
 // Strategies that solve the whole system at once: `full` (reference) and `pcg` ([LLKS] section 5, [KB19]).
 //
-//   (A + W^T C W) dx = r + W^T C (t - p),  one inner iteration, spring law
+//   (A + W^T C W) dx = r + W^T C (t - p),  once in an outer iteration, contacts as springs
 //
 // `full` factorizes the sum anew whenever contacts are there, and allocates to do so: it is what the fast paths are measured
 // and tested against, not a path to run.

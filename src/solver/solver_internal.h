@@ -74,7 +74,7 @@ struct flx_solver
     void*       dense;         // [n2][n2]; refactor: Sigma + W^T C W, factorized in place
     flx_csc     matrix;        // full, pcg: A
     flx_csr     rows;          // pcg: A by rows
-    double*     pcg_work;      // [15 n]
+    double*     pcg_work;      // [18 n] what flx_pcg asks for, and three columns of increments
     double*     pcg_diagonal;  // [n]
 
     // positions, all [n][3] in m
@@ -145,7 +145,8 @@ void flx__solve_contacts(flx_solver* s, flx_state* q);
 /// global.c: the same for the whole system: strategies `full` and `pcg`. Increments into b_f64.
 flx_status flx__global_solve(flx_solver* s, flx_state* q);
 
-/// contact_solve.c: W^T lambda of the spring law with stiffness c, and the like.
+/// contact_solve.c: a contact's stiffness, N/m (squeezed elements take the first group's), and its gap, m, after the
+/// motion delta of the vertices from first_vertex on.
 double flx__contact_stiffness(const flx_solver* s, const flx_contact* c);
 double flx__contact_gap_at(const flx_solver* s, const flx_contact* c, double* const delta[3], int32_t first_vertex);
 

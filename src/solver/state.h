@@ -5,7 +5,7 @@
 #include "flexor/solver.h"
 #include "model/model.h"
 
-/// All arrays in one block after `header`, so that copying, hashing and writing are one memcpy.
+/// All arrays in one block, so that copying, hashing and writing are one memcpy.
 struct flx_state
 {
     flx_context*     ctx;

@@ -1,7 +1,7 @@
 // Conjugate gradients with the Jacobi preconditioner, three columns at once, and the full matrix by rows.
 //
 //   z = r / d;  p = z + (r'z / r'z_old) p;  q = A p;  alpha = r'z / p'q;  x += alpha p;  r -= alpha q
-// Based on [HestenesStiefel52]; the comparison method of [LLKS] section 6. The matrix is read once for the three
+// Based on [HestenesStiefel52]; the comparison method of [LLKS] section 5. The matrix is read once for the three
 // columns; each column has its own alpha and stops by itself. Sums run over fixed chunks, added in their order.
 #include "sparse/sparse.h"
 
