@@ -149,6 +149,7 @@ flx_status flx_model_compile(flx_context* ctx, const flx_scene* scene, flx_progr
     m->scene       = scene;
 
     FLX_TRY(flx__build_bodies(&build));
+    FLX_TRY(flx__build_fill(&build));
     FLX_TRY(flx__build_progress(&build, "attaching", 0.35));
     FLX_TRY(flx__build_springs(&build));
     FLX_TRY(flx__build_loads(&build));
@@ -193,7 +194,7 @@ void flx_model_destroy(flx_model* m)
     for (int32_t i = 0; m->solid && i < m->solid_count; ++i) flx__solid_destroy(m->solid[i]);
     flx__patches_release(ctx, &m->alpha);
     flx__patches_release(ctx, &m->beta);
-    void* const arrays[] = { m->body, m->user_rest, m->user_tet, m->tet_body, m->of_user, m->user_of, m->x_rest, m->mass,
+    void* const arrays[] = { m->body, m->user_rest, m->user_tet, m->tet_body, m->fill, m->of_user, m->user_of, m->x_rest, m->mass,
                              m->tet, m->rest_inv, m->stiffness, m->beta_tet, m->alpha_first, m->alpha_slot, m->beta_first, m->beta_slot,
                              m->spring, m->spring_first, m->spring_entry, m->load, m->surface_triangle, m->surface,
                              m->surface_rest, m->group, m->proxy, m->proxy_surface, m->solid };

@@ -30,7 +30,7 @@ static flx_status shape_functions(flx_model* m)
             goto done;
         }
         m->stiffness[e] = 2 * b->mu * volume;
-        for (int c = 0; c < 4; ++c) m->mass[v[c]] += 0.25 * volume * b->density;
+        for (int c = 0; c < 4; ++c) m->mass[v[c]] += 0.25 * volume * b->density * (double)m->fill[e];
     }
 done:
     return status;

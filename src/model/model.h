@@ -84,6 +84,7 @@ struct flx_model
     double*  user_rest; // [user_vertex_count][3] m
     int32_t* user_tet;  // [tet_count][4]
     int32_t* tet_body;  // [tet_count]
+    float*   fill;      // [tet_count] share that is material: 1 but for the rim of a lattice
     int32_t* of_user;   // [user_vertex_count] solver's vertex, -1 = used by nothing
 
     // solver's numbering: free vertices [0, free_count), prone ones after
@@ -139,6 +140,8 @@ typedef struct flx_build
 flx_status flx__build_progress(const flx_build* build, const char* what, double done);
 
 flx_status flx__build_bodies(flx_build* build);    // bodies.c: meshes, lattices, embedding; user's numbering
+flx_status flx__build_fill(flx_build* build);      // fill.c: how much of each tet is material
+double     flx__negative_share(const double phi[4]);
 flx_status flx__build_springs(flx_build* build);   // attach.c: spring vertices in the user's numbering
 flx_status flx__build_loads(flx_build* build);     // attach.c
 flx_status flx__build_contact(flx_build* build);   // region.c: proxies, prone vertices, search tets
