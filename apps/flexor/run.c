@@ -19,6 +19,7 @@ typedef struct run
     flx_state *   state, *good; // `good`: at the last frame's end
     flx_recorder* recorder;
     bool          record;
+    bool          checkpointed; // this run has written one
     char *        stem, *checkpoint;
     int32_t       substeps;
     summary       sum;
@@ -291,7 +292,10 @@ static ending step_frames(run* r)
             flx_status status = r->record ? flx_recorder_frame(r->recorder, r->state, &stats) : FLX_OK;
             if (status == FLX_OK && r->record && r->scene->run.checkpoint_every > 0 && frame < all &&
                 frame % r->scene->run.checkpoint_every == 0)
+            {
                 status = flx_checkpoint_write(c->ctx, r->checkpoint, r->state);
+                r->checkpointed |= status == FLX_OK;
+            }
             if (status != FLX_OK)
             {
                 cli_fail(c, status);
@@ -321,6 +325,15 @@ static void count_crossings(run* r)
     free(x);
 }
 
+/// The disk is full, or memory: what was computed before the frame that failed shall not be lost. A checkpoint is smaller
+/// than a frame and may still find room; otherwise the last one that was written is there.
+static void save_after_failure(run* r)
+{
+    if (!r->record || flx_state_step_count(r->good) == 0) return;
+    const bool saved = flx_checkpoint_write(r->c->ctx, r->checkpoint, r->good) == FLX_OK;
+    if (saved || r->checkpointed) print_resume_command(r);
+}
+
 static int finish(run* r, ending end)
 {
     cli* c              = r->c;
@@ -330,7 +343,11 @@ static int finish(run* r, ending end)
     r->sum.state_hash   = flx_state_hash(r->state);
     int code            = end == ENDING_DIVERGED ? CODE_DIVERGED : end == ENDING_FAILED ? CODE_INTERNAL : CODE_FINE;
     cli_clear_bar(c);
-    if (end == ENDING_FAILED) return code;
+    if (end == ENDING_FAILED)
+    {
+        save_after_failure(r);
+        return code;
+    }
 
     flx_status status = FLX_OK;
     if (r->record)

@@ -286,46 +286,87 @@ class Run(Cli):
 
 
 class Signals(Cli):
-    def interrupt(self, number, *words):
-        """Start a long run, send a signal once frames come, return (process, stderr)."""
-        process = subprocess.Popen([str(FLEXOR), "run", str(BEAM), "--json", "-o", "long", "--set", "run.frames=2000",
-                                    "--set", "outer=1", *words], cwd=self.here, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    def interrupt(self, number, *words, scene=BEAM, frames=2000, after=1):
+        """Start a long run, send a signal once `after` frames came, return (process, stderr)."""
+        process = subprocess.Popen([str(FLEXOR), "run", str(scene), "--json", "-o", "long", "--set", f"run.frames={frames}",
+                                    *words], cwd=self.here, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    text=True, env=self.environment)
         for line in process.stdout:
-            if json.loads(line)["event"] == "frame":
+            event = json.loads(line)
+            if event["event"] == "frame" and event["frame"] >= after:
                 break
         process.send_signal(number)
         _, err = process.communicate(timeout=60)
         return process, err
 
-    def test_ctrl_c_saves_and_prints_the_command_that_goes_on(self):
-        process, err = self.interrupt(signal.SIGINT)
-        self.assertEqual(process.returncode, -signal.SIGINT)
-        command = re.search(r"to go on:\n  (.*)\n", err).group(1)
-        self.assertIn("--resume long.checkpoint", command)
+    def whole_frames(self):
+        """Every frame of the recording opens and is exported; how many there are."""
         frames = json.loads(self.flexor("info", "long", "--json").stdout)["frames"]
-        self.assertGreater(frames, 1)
+        self.flexor("export", "long", "-o", "whole/x_%04d.ply", "-f")
+        self.assertEqual(len(list((self.here / "whole").glob("x_*.ply"))), frames)
+        return frames
 
-        # the resumed run equals the straight one, bit for bit
-        more = frames + 3
-        command = command.replace("run.frames=2000", f"run.frames={more}")
+    def go_on(self, command, frames, more):
+        """Run the command that was printed for `more` frames in all; the resulting state's hash."""
+        command = command.replace(f"run.frames={frames}", f"run.frames={more}")
         subprocess.run(command, shell=True, cwd=self.here, check=True, capture_output=True, timeout=60)
-        self.assertEqual(json.loads(self.flexor("info", "long", "--json").stdout)["frames"], more + 1)
-        straight = self.run_beam("--json", "-o", "straight", frames=more).stdout.splitlines()
-        resumed = json.loads((self.here / "long.run.json").read_text())
-        self.assertEqual(json.loads(straight[-1])["state_hash"], resumed["summary"]["state_hash"])
+        self.assertEqual(self.whole_frames(), more + 1)
+        return json.loads((self.here / "long.run.json").read_text())["summary"]["state_hash"]
+
+    def straight(self, scene, *words):
+        lines = self.flexor("run", scene, "--json", "--no-record", *words).stdout.splitlines()
+        return json.loads(lines[-1])["state_hash"]
+
+    def test_ctrl_c_saves_and_the_printed_command_ends_as_the_straight_run_does(self):
+        floor = SOURCE / "scenes" / "block-on-floor.yaml"  # dynamic, with contacts
+        for scene, words, after in ((BEAM, ["--set", "outer=1"], 2), (floor, ["--threads", "2"], 30)):
+            with self.subTest(scene=scene.stem):
+                process, err = self.interrupt(signal.SIGINT, "-f", *words, scene=scene, after=after)
+                self.assertEqual(process.returncode, -signal.SIGINT)
+                command = re.search(r"to go on:\n  (.*)\n", err).group(1)
+                self.assertIn("--resume long.checkpoint", command)
+                frames = self.whole_frames()
+                self.assertGreater(frames, after)
+                self.assertFalse(list(self.here.rglob("*.tmp*")))
+                resumed = self.go_on(command, 2000, frames + 3)
+                self.assertEqual(resumed, self.straight(scene, *words, "--set", f"run.frames={frames + 3}"))
 
     def test_terminate_does_the_same(self):
         process, err = self.interrupt(signal.SIGTERM)
         self.assertEqual(process.returncode, -signal.SIGTERM)
         self.assertIn("--resume long.checkpoint", err)
 
-    def test_kill_leaves_whole_frames(self):
-        process, _ = self.interrupt(signal.SIGKILL)
-        self.assertEqual(process.returncode, -signal.SIGKILL)
-        frames = json.loads(self.flexor("info", "long", "--json").stdout)["frames"]
-        self.assertGreater(frames, 1)
-        self.flexor("export", "long", "-o", "x_%04d.ply", "--first", frames - 1)
+    def test_killed_at_any_moment_whole_frames_are_left_and_the_last_checkpoint_goes_on(self):
+        words = ["--set", "outer=1", "--set", "run.checkpoint_every=2"]
+        for after in (3, 4, 7, 12):
+            with self.subTest(after=after):
+                process, _ = self.interrupt(signal.SIGKILL, "-f", *words, after=after)
+                self.assertEqual(process.returncode, -signal.SIGKILL)
+                frames = self.whole_frames()
+                self.assertGreater(frames, after)
+        more = frames + 2
+        command = f"'{FLEXOR}' run '{BEAM}' {' '.join(words)} --set run.frames=2000 -o long --resume long.checkpoint"
+        self.assertEqual(self.go_on(command, 2000, more), self.straight(BEAM, *words, "--set", f"run.frames={more}"))
+
+    def test_a_disk_that_fills_during_the_run_is_said_and_nothing_is_lost(self):
+        mounted = self.here / "small"
+        mounted.mkdir()
+        script = ("mount -t tmpfs -o size=1m tmpfs small && "
+                  f"'{FLEXOR}' run '{BEAM}' --set outer=1 --set run.frames=2000 -o small/long; code=$?; "
+                  "cp -r small/. . && umount small && exit $code")
+        done = subprocess.run(["unshare", "-rm", "bash", "-c", script], cwd=self.here, capture_output=True, text=True,
+                              timeout=60)
+        if "unshare:" in done.stderr or "mount:" in done.stderr:
+            self.skipTest("not allowed to mount a small disk")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("the disk is full", done.stderr)
+        frames = self.whole_frames()
+        self.assertGreater(frames, 3)
+        self.assertFalse(list(self.here.rglob("*.tmp*")))
+        command = re.search(r"to go on:\n  (.*)\n", done.stderr).group(1).replace("small/", "")
+        more = frames + 3
+        self.assertEqual(self.go_on(command, 2000, more), self.straight(BEAM, "--set", "outer=1", "--set",
+                                                                       f"run.frames={more}"))
 
 
 class Divergence(Cli):
