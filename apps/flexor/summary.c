@@ -46,6 +46,8 @@ void add_stats(flx_step_stats* frame, const flx_step_stats* step, bool first)
     frame->outer += before.outer;
     frame->inner += before.inner;
     frame->switched += before.switched;
+    frame->lost += before.lost;
+    frame->unsolved += before.unsolved;
     if (before.penetration > frame->penetration) frame->penetration = before.penetration;
 }
 
@@ -61,6 +63,8 @@ void summary_add(summary* s, const flx_step_stats* f)
     if (f->candidates > s->max_candidates) s->max_candidates = f->candidates;
     if (f->active > s->max_active) s->max_active = f->active;
     if (f->inverted > s->max_inverted) s->max_inverted = f->inverted;
+    s->lost += f->lost;
+    s->unsolved += f->unsolved;
     if (f->penetration > s->max_penetration) s->max_penetration = f->penetration;
     s->last = *f;
 }
@@ -137,6 +141,11 @@ void summary_print(cli* c, const summary* s, const flx_scene* scene)
     fprintf(stderr, "\n  contacts     %d candidates, %d active at most; %d switched in the last %d frames\n",
             s->max_candidates, s->max_active, switched_at_the_end(s),
             s->frames < SETTLED_FRAMES ? s->frames : SETTLED_FRAMES);
+    if (s->lost > 0)
+        fprintf(stderr, "               %lld left out over the run: name a larger region, or fewer proxies by `spacing`\n",
+                (long long)s->lost);
+    if (s->unsolved > 0)
+        fprintf(stderr, "               %lld contact solves did not finish: raise contact_sweeps\n", (long long)s->unsolved);
     fprintf(stderr, "  penetration  %.4g mm at most (%.4f cells); at the end %.4g mm (%.4f cells)\n",
             1e3 * s->max_penetration, in_cells(s, s->max_penetration), 1e3 * s->last.penetration,
             in_cells(s, s->last.penetration));
@@ -212,6 +221,8 @@ void summary_json(json* j, const cli* c, const summary* s)
     json_real(j, "max_penetration_cells", in_cells(s, s->max_penetration));
     json_real(j, "penetration_m", s->last.penetration);
     json_real(j, "penetration_cells", in_cells(s, s->last.penetration));
+    json_integer(j, "lost_contacts", s->lost);
+    json_integer(j, "unsolved_contact_solves", s->unsolved);
     json_integer(j, "max_inverted", s->max_inverted);
     json_integer(j, "inverted", s->last.inverted);
     json_real(j, "residual_N", s->last.residual);

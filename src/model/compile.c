@@ -124,7 +124,12 @@ static uint64_t hash_of(const flx_model* m)
         const flx_contact_group* g = &m->group[i];
         HASH(g->obstacle), HASH(g->stiffness), HASH(g->margin), HASH(g->offset), HASH(scene->contact[i].law);
     }
-    for (int32_t i = 0; i < scene->obstacle_count; ++i) h = hash_shape(h, &scene->obstacle[i].shape);
+    for (int32_t i = 0; i < scene->obstacle_count; ++i)
+    {
+        h                 = hash_shape(h, &scene->obstacle[i].shape);
+        const double area = flx__solid_area(m->solid[i]); // what a mesh holds, up to shapes of equal area
+        HASH(area);
+    }
     for (int32_t i = 0; i < scene->bone_count; ++i) HASH(scene->bone[i].parent);
     for (int32_t i = 0; i < scene->motion_count; ++i)
     {

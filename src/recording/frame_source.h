@@ -48,7 +48,7 @@ typedef struct flx__frame_source
 #define FLX__STATS_REALS(X)                                                                                            \
     X(ms_total)                                                                                                        \
     X(ms_local) X(ms_forward) X(ms_inner) X(ms_detect) X(ms_backward) X(penetration) X(residual) X(motion) X(energy)
-#define FLX__STATS_INTEGERS(X) X(outer) X(inner) X(candidates) X(active) X(switched) X(inverted)
+#define FLX__STATS_INTEGERS(X) X(outer) X(inner) X(candidates) X(active) X(switched) X(lost) X(unsolved) X(inverted)
 
 /// As flx_recorder_create(), from arrays.
 flx_status flx__recorder_create(flx_context* ctx, const char* path, const flx__topology* topology, bool overwrite,

@@ -40,7 +40,11 @@ static const flx_contact_group* group_of(const flx_solver* s, int32_t proxy)
 
 double flx__contact_stiffness(const flx_solver* s, const flx_contact* c)
 {
-    return c->proxy >= 0 ? group_of(s, c->proxy)->stiffness : s->model->group[0].stiffness;
+    const flx_model* m = s->model;
+    if (c->proxy >= 0) return group_of(s, c->proxy)->stiffness;
+    int32_t g = 0; // a squeezed element: as stiff as its body's contacts
+    while (g + 1 < m->group_count && m->group[g].body != m->tet_body[c->partner]) ++g;
+    return m->group[g].stiffness;
 }
 
 /// W delta of one contact, over vertices from first_vertex on.
@@ -203,7 +207,7 @@ static void solve_unilateral(flx_solver* s, flx_state* q)
         {
             if (w->pushing_count == w->most)
             {
-                ++w->dropped;
+                ++s->stats.lost;
                 continue;
             }
             w->guess[w->pushing_count] = push;
@@ -226,7 +230,7 @@ static void solve_unilateral(flx_solver* s, flx_state* q)
         join(s, joined, true);
         for (int32_t i = joined; i < w->pushing_count; ++i) w->q[i] = w->free_gap[w->pushing[i]];
         joined = w->pushing_count;
-        flx__lcp_solve(s->ctx, &w->lcp, joined, w->gram, w->most, w->q, s->settings.contact_sweeps, w->guess);
+        s->stats.unsolved += flx__lcp_solve(s->ctx, &w->lcp, joined, w->gram, w->most, w->q, s->settings.contact_sweeps, w->guess) < 0;
         for (int32_t i = 0; i < joined; ++i)
             for (int k = 0; k < 3; ++k) f[k][i] = w->guess[i] * w->contact[w->pushing[i]].normal[k];
         move_by(s, f[0], f[1], f[2]);
@@ -235,7 +239,7 @@ static void solve_unilateral(flx_solver* s, flx_state* q)
             if (w->place[i] >= 0 || !(flx__contact_gap_at(s, &w->contact[i], s->delta, s->n1) < 0)) continue;
             if (w->pushing_count == w->most)
             {
-                ++w->dropped;
+                ++s->stats.lost;
                 continue;
             }
             w->guess[w->pushing_count] = 0;
@@ -243,6 +247,7 @@ static void solve_unilateral(flx_solver* s, flx_state* q)
             w->pushing[w->pushing_count++] = i;
         }
     }
+    s->stats.unsolved += w->pushing_count > joined; // rows still wanted to join
     w->pushing_count = joined;
     write_forces(s, q, (const double**)f, true);
 }
@@ -256,7 +261,7 @@ static void gather_penetrating(flx_solver* s)
     {
         if (!(w->contact[i].gap < 0)) continue;
         if (w->pushing_count == w->most)
-            ++w->dropped;
+            ++s->stats.lost;
         else
             w->pushing[w->pushing_count++] = i;
     }
@@ -294,7 +299,10 @@ static void solve_spring(flx_solver* s, flx_state* q)
         if (flx__dense_cholesky_f64(s->ctx, k, w->lcp.factor, k, &bad) == FLX_OK)
             flx__dense_solve_f64(s->ctx, k, w->lcp.factor, k, w->lambda, w->most, 3);
         else
+        {
             for (int axis = 0; axis < 3; ++axis) memset(f[axis], 0, sizeof(double) * (size_t)k);
+            ++s->stats.unsolved;
+        }
         move_by(s, f[0], f[1], f[2]);
     }
     write_forces(s, q, (const double**)f, false);
@@ -353,7 +361,10 @@ static void solve_refactor(flx_solver* s, flx_state* q)
     if (factored == FLX_OK)
         flx__dense_increment(s, s->push);
     else
+    {
         for (int c = 0; c < 3; ++c) memset(s->delta[c], 0, sizeof(double) * (size_t)n2);
+        ++s->stats.unsolved;
+    }
 
     for (int32_t i = 0; i < w->pushing_count; ++i)
     {

@@ -97,7 +97,7 @@ static void gather_range(void* user, int64_t begin, int64_t end, int32_t worker)
     double             energy = 0, worst = 0;
     for (int64_t v = begin; v < end; ++v)
     {
-        double f[3] = { 0 };
+        double f[3] = { s->r[0][v], s->r[1][v], s->r[2][v] }; // loads
         for (int32_t k = m->alpha_first[v]; k < m->alpha_first[v + 1]; ++k) add_slot(s, s->alpha.force, m->alpha_slot[k], f);
         for (int32_t k = m->spring_first[v]; k < m->spring_first[v + 1]; ++k)
         {
@@ -124,6 +124,26 @@ static void gather_range(void* user, int64_t begin, int64_t end, int32_t worker)
     s->partial[4 * (begin / FLX_CHUNK) + 2] = worst;
 }
 
+/// r := loads; returns their potential.
+static double add_loads(flx_solver* s, double time)
+{
+    const flx_model* m      = s->model;
+    double           energy = 0;
+    for (int c = 0; c < 3; ++c) memset(s->r[c], 0, sizeof(double) * (size_t)s->n);
+    for (int32_t i = 0; i < m->load_count; ++i)
+    {
+        const flx_load* l = &m->load[i];
+        if (time < l->from || (l->until >= 0 && time >= l->until)) continue;
+        for (int32_t k = 0; k < l->count; ++k)
+            for (int c = 0; c < 3; ++c)
+            {
+                s->r[c][l->vertex[k]] += l->share[c];
+                energy -= l->share[c] * s->u[3 * (int64_t)l->vertex[k] + c];
+            }
+    }
+    return energy;
+}
+
 static int64_t chunks_of(int64_t count) { return (count + FLX_CHUNK - 1) / FLX_CHUNK; }
 
 void flx__residual(flx_solver* s, double time)
@@ -136,23 +156,13 @@ void flx__residual(flx_solver* s, double time)
     double energy = 0;
     flx__parallel_for(s->ctx, m->spring_count, FLX_CHUNK, spring_range, &a);
     for (int64_t k = 0; k < chunks_of(m->spring_count); ++k) energy += s->partial[4 * k];
+    energy += add_loads(s, time);
     flx__parallel_for(s->ctx, s->n, FLX_CHUNK, gather_range, &a);
     double worst = 0;
     for (int64_t k = 0; k < chunks_of(s->n); ++k)
     {
         energy += s->partial[4 * k + 1];
         if (!(s->partial[4 * k + 2] <= worst)) worst = s->partial[4 * k + 2];
-    }
-    for (int32_t i = 0; i < m->load_count; ++i)
-    {
-        const flx_load* l = &m->load[i];
-        if (time < l->from || (l->until >= 0 && time >= l->until)) continue;
-        for (int32_t k = 0; k < l->count; ++k)
-            for (int c = 0; c < 3; ++c)
-            {
-                s->r[c][l->vertex[k]] += l->share[c];
-                energy -= l->share[c] * s->u[3 * (int64_t)l->vertex[k] + c];
-            }
     }
     int32_t inverted = 0;
     for (int32_t k = 0; k < m->alpha.patch_count; ++k) energy += s->alpha.energy[k], inverted += s->alpha.inverted[k];

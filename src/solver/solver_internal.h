@@ -49,7 +49,6 @@ typedef struct flx_contact_work
     double*  guess;          // [K] N, magnitudes: in the last round's answer, out this one's
     double*  lambda;         // [3][K] N, forces
     flx_lcp  lcp;
-    int32_t  dropped;        // contacts beyond K in this step
 } flx_contact_work;
 
 struct flx_solver

@@ -47,9 +47,30 @@ static void place_prone(flx_solver* s)
         }
 }
 
+/// Unbalanced force on the prone vertices: what their beta elements and the contacts of the last solve leave of r.
+static void prone_residual(flx_solver* s, const flx_state* q, double* const beta[3])
+{
+    for (int32_t i = 0; i < s->n2; ++i)
+    {
+        double f[3];
+        for (int c = 0; c < 3; ++c) f[c] = s->r[c][s->n1 + i] + beta[c][i] + q->prone_force[3 * (int64_t)i + c];
+        const double size = flx__norm3(f);
+        if (!(size <= s->stats.residual)) s->stats.residual = size;
+    }
+}
+
+/// Deepest contact after increments `delta` of the vertices from first_vertex on, to first order.
+static void deepest_contact(flx_solver* s, double* const delta[3], int32_t first_vertex)
+{
+    const flx_contact_work* w = &s->contact;
+    s->stats.penetration      = 0;
+    for (int32_t i = 0; i < w->proxy_count; ++i)
+        s->stats.penetration = fmax(s->stats.penetration, -flx__contact_gap_at(s, &w->contact[i], delta, first_vertex));
+    s->stats.candidates = w->proxy_count;
+}
+
 static void inner_iterations(flx_solver* s, flx_state* q, double time, double* clock)
 {
-    flx_contact_work* w = &s->contact;
     for (int c = 0; c < 3; ++c)
     {
         memset(s->running[c], 0, sizeof(double) * (size_t)s->n2);
@@ -59,14 +80,7 @@ static void inner_iterations(flx_solver* s, flx_state* q, double time, double* c
     {
         if (k > 0) place_prone(s);
         flx__beta_forces(s, k > 0, s->reduced);
-        if (k == 0) // unbalanced force on the prone vertices, contacts of the last solve included
-            for (int32_t i = 0; i < s->n2; ++i)
-            {
-                double f[3];
-                for (int c = 0; c < 3; ++c) f[c] = s->r[c][s->n1 + i] + s->reduced[c][i] + q->prone_force[3 * (int64_t)i + c];
-                const double size = flx__norm3(f);
-                if (!(size <= s->stats.residual)) s->stats.residual = size;
-            }
+        if (k == 0) prone_residual(s, q, s->reduced);
         s->stats.ms_inner += ms_since(clock);
         flx__find_contacts(s, time);
         s->stats.ms_detect += ms_since(clock);
@@ -82,11 +96,7 @@ static void inner_iterations(flx_solver* s, flx_state* q, double time, double* c
             }
         ++s->stats.inner;
     }
-    // what the last solve leaves, to first order
-    double deepest = 0;
-    for (int32_t i = 0; i < w->proxy_count; ++i) deepest = fmax(deepest, -flx__contact_gap_at(s, &w->contact[i], s->delta, s->n1));
-    s->stats.penetration = deepest;
-    s->stats.candidates  = w->proxy_count;
+    deepest_contact(s, s->delta, s->n1);
     s->stats.ms_inner += ms_since(clock);
 }
 
@@ -146,6 +156,7 @@ static flx_status whole_iteration(flx_solver* s, flx_state* q, double time, doub
     if (s->n2 > 0)
     {
         flx__beta_forces(s, false, s->reduced);
+        prone_residual(s, q, s->reduced);
         for (int c = 0; c < 3; ++c)
             for (int32_t i = 0; i < s->n2; ++i) s->r[c][s->n1 + i] += s->reduced[c][i];
     }
@@ -153,7 +164,7 @@ static flx_status whole_iteration(flx_solver* s, flx_state* q, double time, doub
     flx__find_contacts(s, time);
     s->stats.ms_detect += ms_since(clock);
     FLX_TRY(flx__global_solve(s, q));
-    s->stats.candidates = s->contact.proxy_count;
+    deepest_contact(s, s->b_f64, 0);
     move_all(s, true);
     s->stats.ms_forward += ms_since(clock);
 done:
@@ -188,6 +199,8 @@ static flx_status commit(flx_solver* s, flx_state* q, double time)
         for (int32_t i = 0; m->group[g].obstacle >= 0 && i < m->group[g].proxy_count; ++i)
             for (int c = 0; c < 3; ++c)
                 s->stats.contact_force[c] += q->force[3 * (int64_t)(m->group[g].proxy_first + i) + c];
+    for (int32_t g = 0; g < m->group_count; ++g) // of the last detection
+        if (s->self && s->self[g]) s->stats.lost += flx__self_contact_skipped(s->self[g]);
     for (int32_t i = 0; i < m->proxy_count; ++i)
     {
         s->stats.active += pushes(q->push[i]);
@@ -223,7 +236,6 @@ flx_status flx_solver_step(flx_solver* s, flx_state* q, flx_step_stats* stats)
     s->stats = (flx_step_stats){ 0 };
     remember(s, q);
     if (s->timed_springs && flx__spring_set(s->model, time) != s->spring_set) FLX_TRY(flx__solver_factorize(s, time));
-    s->contact.dropped = 0;
     start(s, q, time);
     flx__follow_bones(s, time);
 
