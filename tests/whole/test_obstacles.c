@@ -101,8 +101,8 @@ static void every_shape_pushes_the_block_out_of_itself_fixed_or_moving(void** st
         const outcome moved = press(shape, true);
         double        most  = 0.0;
         for (int32_t i = 0; i < 3 * moved.vertex_count; ++i) most = fmax(most, fabs(moved.x[i] - at[shape].x[i]));
-        assert_true(at[shape].force[2] > 1.0);                                     // N, upwards
-        assert_true(fabs(at[shape].force[0]) < 0.01 * at[shape].force[2]);         // and only upwards
+        assert_true(at[shape].force[2] > 1.0);                                                      // N, upwards
+        assert_true(fabs(at[shape].force[0]) < (shape == MESH ? 0.03 : 1e-3) * at[shape].force[2]); // facets lean
         CHECK_NEAR(moved.force[2], at[shape].force[2], 1e-4 * at[shape].force[2]); // N: the same equilibrium
         CHECK_BELOW(most, 1e-6);                                                   // m
         free(moved.x);
