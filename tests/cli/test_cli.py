@@ -17,6 +17,8 @@ import unittest
 FLEXOR = pathlib.Path(sys.argv[1]).resolve()
 SOURCE = pathlib.Path(sys.argv[2]).resolve()
 BEAM = SOURCE / "scenes" / "beam.yaml"
+FLOOR = SOURCE / "scenes" / "block-on-floor.yaml"
+CASES = SOURCE.parent / "shared" / "cases"  # inputs that broke other engines; not part of the source
 VERBS = ["run", "check", "mesh", "render", "export", "info", "schema", "bench"]
 
 TRIANGLE = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"
@@ -318,8 +320,8 @@ class Signals(Cli):
         return json.loads(lines[-1])["state_hash"]
 
     def test_ctrl_c_saves_and_the_printed_command_ends_as_the_straight_run_does(self):
-        floor = SOURCE / "scenes" / "block-on-floor.yaml"  # dynamic, with contacts
-        for scene, words, after in ((BEAM, ["--set", "outer=1"], 2), (floor, ["--threads", "2"], 30)):
+        # the second is dynamic and has contacts by then
+        for scene, words, after in ((BEAM, ["--set", "outer=1"], 2), (FLOOR, ["--threads", "2"], 30)):
             with self.subTest(scene=scene.stem):
                 process, err = self.interrupt(signal.SIGINT, "-f", *words, scene=scene, after=after)
                 self.assertEqual(process.returncode, -signal.SIGINT)
@@ -367,6 +369,66 @@ class Signals(Cli):
         more = frames + 3
         self.assertEqual(self.go_on(command, 2000, more), self.straight(BEAM, "--set", "outer=1", "--set",
                                                                        f"run.frames={more}"))
+
+
+class Cases(Cli):
+    """What each folder of the cases expects of the command line; the readers have tests of their own."""
+
+    def folder_of(self, name):
+        if not (CASES / name).is_dir():
+            self.skipTest(f"{CASES / name} is not there")
+        return CASES / name
+
+    def test_each_mesh_is_answered_in_words_and_with_a_documented_code(self):
+        answered = 0
+        for path in sorted(self.folder_of("").rglob("*.*")):
+            if not path.is_file() or path.suffix in (".md", ".txt"):
+                continue
+            done = subprocess.run([str(FLEXOR), "check", "--", str(path)], cwd=self.here, env=self.environment, text=True,
+                                  capture_output=True, timeout=60)
+            self.assertIn(done.returncode, (0, 1, 3), path)
+            self.assertEqual("error:" in done.stderr, done.returncode != 0, path)
+            self.assertIn(path.stem if done.returncode else "vertices", done.stderr if done.returncode else done.stdout)
+            self.assertNotIn("nan", done.stdout, path)
+            answered += 1
+        self.assertGreater(answered, 100)
+
+    def test_bad_parameters_are_refused_by_name_with_their_range(self):
+        keys = {"density": (BEAM, "bodies[0].material.density"), "young": (BEAM, "bodies[0].material.young"),
+                "poisson": (BEAM, "bodies[0].material.poisson"), "dt": (BEAM, "run.fps"), "iterations": (BEAM, "outer"),
+                "frames": (BEAM, "run.frames"), "stiffness": (FLOOR, "contact[0].stiffness"), "gravity": (BEAM, "gravity"),
+                "friction": (FLOOR, "contact[0].friction"), "pin_weight": (BEAM, "fix[0].stiffness")}
+        inverse = {"0": "inf", "-0.01": "-100", "inf": "0", "1e-6": "1e6"}  # frames a second instead of a time step
+        for line in (self.folder_of("26-bad-parameters") / "params.txt").read_text().splitlines():
+            words, _, comment = line.partition("#")
+            name, *values = words.split()
+            if name == "threads":
+                continue  # not of the scene; 0 means all cores, and test_wrong_words... has the others
+            scene, key = keys[name]
+            value = inverse[values[0]] if name == "dt" else f"[{', '.join(values)}]" if len(values) > 1 else values[0]
+            with self.subTest(line=line):
+                good = "ok" in comment
+                done = self.flexor("run", scene, "--no-record", "--json", "--set", "run.frames=1", "--set", f"{key}={value}",
+                                   code=0 if good else 3)
+                if good:  # one frame, and it is finite
+                    summary = json.loads(done.stdout.splitlines()[-1])
+                    self.assertEqual((summary["event"], summary["frames"], summary["diverged"]), ("summary", 1, False))
+                else:
+                    self.assertIn(key.split(".")[-1], done.stderr)
+                    self.assertRegex(done.stderr, "allowed is|wanted is a finite number|unknown key")
+
+    def test_what_a_run_needs_is_said_before_it_is_allocated(self):
+        path = self.write("t.obj", TETRA)
+        scene = self.write("s.yaml", f"flexor: 1\nbodies:\n  - {{name: b, surface: {path}, lattice: {{tets: 50 M}}}}\n"
+                                     "fix: {body: b, region: {box: {min: [-1, -1, -1], max: [0.1, 1, 1]}}}\nrun: {frames: 1}\n")
+        command = f"ulimit -v 1000000; exec '{FLEXOR}' check '{scene}' --json --threads 1"  # kB
+        done = subprocess.run(["bash", "-c", command], cwd=self.here, capture_output=True, text=True, timeout=60)
+        if "ASan" in done.stderr or "Sanitizer" in done.stderr:
+            self.skipTest("a sanitizer needs more address space than this")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        estimate = json.loads(done.stdout)["estimate"]
+        self.assertGreater(estimate["bytes"], 2e10)
+        self.assertGreater(estimate["setup_seconds"], 60)
 
 
 class Divergence(Cli):
