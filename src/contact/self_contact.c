@@ -16,7 +16,8 @@
 #define HOLD_SLACK -1e-9 // weights above this hold: a point on a shared face must not slip between its two tets
 #define PROBE_HITS 16    // tets kept that hold one probe and have material there; more than two is rare
 #define PROXY_GRAIN 32
-#define SAME_SIDE 0.5 // a penetrated partner whose normal is this parallel to the proxy's is the same side of the skin
+#define SAME_SIDE 0.3     // cosine of the two outward normals above which they look the same way: no contact. One bound for points
+                          // that are inside and points that are about to be, or a contact would come and go with its own push
 
 // --- create ------------------------------------------------------------------------------------------------
 
@@ -296,7 +297,6 @@ static uint8_t find_one(const find_args* args, int32_t i)
 
     if (s.outcome == FLX_PARTNER_NONE)
     {
-        s.prober.max_along = 0.0; // what is only ahead must look back
         for (int32_t h = 0; h < s.hit_count; ++h) consider(&s, s.hit[h].slot, s.hit[h].inverted, s.hit[h].X);
     }
     return (uint8_t)s.outcome;

@@ -31,7 +31,6 @@
 #define GRADIENT_MIN 0.5    // below: the field's gradient at the surface is spoilt by another sheet nearby
 #define STRETCH_MIN 1e-3    // det F below which a tet's own normal is not trusted
 #define WEIGHT_MIN 1e-9     // smaller ones are dropped from rows
-#define SMOOTH_WITHIN 0.1   // of margin: nearer to the skin than this, its interpolated normal counts
 #define BESIDE 0.3          // cosine to the skin's normal below which a point is beside the skin
 #define EXTRAPOLATE_MAX 1.0 // how far outside its tet a partner point may lie, in barycentric weight
 
@@ -275,15 +274,15 @@ static bool tet_partner(const flx_self_contact* self, const double* x, const par
     return true;
 }
 
-/// Contact direction at the nearest skin point: the way from it to p, which is exact on facets and turns continuously around
-/// edges; within `smooth` of the skin that way loses its meaning and the interpolated normal takes over. False when p lies
-/// beside the skin rather than over or under it.
+/// Contact direction at the nearest skin point. Near the skin it is the skin's interpolated normal, which turns continuously;
+/// the way from the point to p does not where the skin is hollow, since the nearest point then jumps from facet to facet.
+/// Farther out than `smooth` that way is all that counts. False when p lies beside the skin rather than over or under it.
 static bool skin_direction(const flx_skin_point* y, const double p[3], double smooth, double n[3])
 {
     double apart[3];
     flx__sub3(p, y->point, apart);
     const double length = flx__norm3(apart), over = flx__dot3(apart, y->normal);
-    const double share = length < smooth ? length / smooth : length > 0 ? 1 : 0;
+    const double near = length < smooth ? length / smooth : length > 0 ? 1 : 0, share = near * near;
     if (share == 1 && !(fabs(over) > BESIDE * length)) return false;
     for (int k = 0; k < 3; ++k)
         n[k] = (1 - share) * y->normal[k] + (length > 0 ? share * (over < 0 ? -1 : 1) * apart[k] / length : 0);
@@ -332,7 +331,7 @@ flx_partner_outcome flx__partner_contact(const flx_self_contact* self, const dou
         flx__skin_nearest(self->skin, start, prober->p, &near);
         if (rest_distance(self, &near, own->rest) < d->exclude) return FLX_PARTNER_NONE; // slid into the crease
         for (int k = 0; k < 3; ++k) y[k] = near.point[k];
-        if (!skin_direction(&near, prober->p, SMOOTH_WITHIN * d->margin, n)) return FLX_PARTNER_NONE;
+        if (!skin_direction(&near, prober->p, d->margin + d->offset, n)) return FLX_PARTNER_NONE;
     }
     else if (!tet_partner(self, x, &row, Y.triangle, N, n, y))
         return FLX_PARTNER_NONE;

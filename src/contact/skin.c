@@ -1,8 +1,8 @@
 // The deformed skin. See skin.h.
 //
-// Normals are sums of the triangles' area vectors around a vertex and are interpolated inside triangles, so that the contact
-// direction turns continuously while a point slides; a normal carried by one tet's F jumps from tet to tet, and a contact
-// that jumps never comes to rest.
+// Normals are sums of the triangles' unit normals around a vertex, weighted by angle (which does not depend on how a face is
+// cut into triangles), and are interpolated inside triangles, so that the contact direction turns continuously while a point
+// slides; a normal carried by one tet's F jumps from tet to tet, and a contact that jumps never comes to rest.
 #include "contact/skin.h"
 
 #include "math/mat3.h"
@@ -10,7 +10,8 @@
 
 #include <string.h>
 
-#define STEPS 64 // triangles crossed on the way down
+#define STEPS 64   // triangles crossed on the way down
+#define SHARP 0.9  // cosine, 26 degrees: a corner's normal farther from its triangle's is not used in it
 
 void flx__skin_destroy(flx_skin* s)
 {
@@ -132,6 +133,20 @@ static void normalise(double n[3])
     for (int c = 0; c < 3; ++c) n[c] = size > 1e-150 && size < 1e150 ? n[c] / size : 0;
 }
 
+/// n += the triangle's unit normal times its angle at corner `k % 3` of triangle `k / 3`.
+static void add_corner(const flx_skin* s, int32_t k, double n[3])
+{
+    const int32_t* v   = s->triangle + k / 3 * 3;
+    const double*  own = s->x + 3 * (int64_t)v[k % 3];
+    double         e[3], f[3], unit[3];
+    flx__sub3(s->x + 3 * (int64_t)v[(k + 1) % 3], own, e);
+    flx__sub3(s->x + 3 * (int64_t)v[(k + 2) % 3], own, f);
+    memcpy(unit, s->area_normal + 3 * (int64_t)(k / 3), sizeof unit);
+    const double angle = atan2(flx__norm3(unit), flx__dot3(e, f));
+    normalise(unit);
+    for (int c = 0; c < 3; ++c) n[c] += angle * unit[c];
+}
+
 static void normal_range(void* user, int64_t begin, int64_t end, int32_t worker)
 {
     (void)worker;
@@ -141,7 +156,7 @@ static void normal_range(void* user, int64_t begin, int64_t end, int32_t worker)
         double* n = s->normal + 3 * i;
         n[0] = n[1] = n[2] = 0;
         for (int32_t k = s->incident_first[i]; k < s->incident_first[i + 1]; ++k)
-            for (int c = 0; c < 3; ++c) n[c] += s->area_normal[3 * (int64_t)(s->incident[k] / 3) + c];
+            add_corner(s, s->incident[k], n);
         normalise(n);
     }
 }
@@ -227,13 +242,18 @@ void flx__skin_nearest(const flx_skin* s, int32_t triangle, const double p[3], f
         if (!moved) break;
     }
     const int32_t* v = s->triangle + 3 * (int64_t)out->triangle;
-    for (int c = 0; c < 3; ++c)
+    double flat[3];
+    memcpy(flat, s->area_normal + 3 * (int64_t)out->triangle, sizeof flat);
+    normalise(flat);
+    for (int c = 0; c < 3; ++c) out->point[c] = out->normal[c] = 0;
+    for (int k = 0; k < 3; ++k)
     {
-        out->point[c] = out->normal[c] = 0;
-        for (int k = 0; k < 3; ++k)
+        const double* n     = s->normal + 3 * (int64_t)v[k];
+        const bool    sharp = flx__dot3(n, flat) < SHARP; // the corner of a box is no smooth skin
+        for (int c = 0; c < 3; ++c)
         {
             out->point[c] += out->weight[k] * s->x[3 * (int64_t)v[k] + c];
-            out->normal[c] += out->weight[k] * s->normal[3 * (int64_t)v[k] + c];
+            out->normal[c] += out->weight[k] * (sharp ? flat[c] : n[c]);
         }
     }
     normalise(out->normal);
