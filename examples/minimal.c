@@ -4,11 +4,11 @@
 
 int main(int argc, char** argv)
 {
-    flx_context* ctx = NULL;
-    flx_scene*   scene = NULL;
-    flx_model*   model = NULL;
+    flx_context* ctx    = NULL;
+    flx_scene*   scene  = NULL;
+    flx_model*   model  = NULL;
     flx_solver*  solver = NULL;
-    flx_state*   state = NULL;
+    flx_state*   state  = NULL;
     if (argc != 2 || flx_context_create(NULL, &ctx) != FLX_OK) return 2;
 
     flx_status status = flx_scene_read(ctx, argv[1], NULL, &scene);

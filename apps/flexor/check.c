@@ -254,7 +254,8 @@ static int check_body(cli* c, const flx_scene* scene, int32_t body, estimate* e,
     return code;
 }
 
-/// Meshes that are not the body's own: bones, obstacles, a skin in a tet mesh. Nothing is printed of those that are fine.
+/// Meshes that are not the body's own: bones, obstacles, a skin in a tet mesh. Nothing is printed of those that are
+/// fine.
 static int check_other(cli* c, const char* path, const char* group, double scale, bool solid)
 {
     flx_mesh*         mesh    = NULL;
@@ -282,9 +283,9 @@ static int check_others(cli* c, const flx_scene* scene)
                                      : obstacle < 0 ? &scene->bone[bone].shape
                                                     : &scene->obstacle[obstacle].shape;
         int                  code  = -1;
-        if (body && body->tets && body->surface)
-            code = check_other(c, body->surface, body->group, body->scale, false);
-        if (shape && shape->kind == FLX_SHAPE_MESH) code = check_other(c, shape->path, shape->group, shape->scale, true);
+        if (body && body->tets && body->surface) code = check_other(c, body->surface, body->group, body->scale, false);
+        if (shape && shape->kind == FLX_SHAPE_MESH)
+            code = check_other(c, shape->path, shape->group, shape->scale, true);
         if (code > worst) worst = code;
     }
     return worst;

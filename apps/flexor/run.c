@@ -325,8 +325,8 @@ static void count_crossings(run* r)
     free(x);
 }
 
-/// The disk is full, or memory: what was computed before the frame that failed shall not be lost. A checkpoint is smaller
-/// than a frame and may still find room; otherwise the last one that was written is there.
+/// The disk is full, or memory: what was computed before the frame that failed shall not be lost. A checkpoint is
+/// smaller than a frame and may still find room; otherwise the last one that was written is there.
 static void save_after_failure(run* r)
 {
     if (!r->record || flx_state_step_count(r->good) == 0) return;

@@ -142,10 +142,12 @@ void summary_print(cli* c, const summary* s, const flx_scene* scene)
             s->max_candidates, s->max_active, switched_at_the_end(s),
             s->frames < SETTLED_FRAMES ? s->frames : SETTLED_FRAMES);
     if (s->lost > 0)
-        fprintf(stderr, "               %lld left out over the run: name a larger region, or fewer proxies by `spacing`\n",
+        fprintf(stderr,
+                "               %lld left out over the run: name a larger region, or fewer proxies by `spacing`\n",
                 (long long)s->lost);
     if (s->unsolved > 0)
-        fprintf(stderr, "               %lld contact solves did not finish: raise contact_sweeps\n", (long long)s->unsolved);
+        fprintf(stderr, "               %lld contact solves did not finish: raise contact_sweeps\n",
+                (long long)s->unsolved);
     fprintf(stderr, "  penetration  %.4g mm at most (%.4f cells); at the end %.4g mm (%.4f cells)\n",
             1e3 * s->max_penetration, in_cells(s, s->max_penetration), 1e3 * s->last.penetration,
             in_cells(s, s->last.penetration));

@@ -25,7 +25,7 @@ typedef struct summary
     int32_t*        switched;        // [capacity]
     double          step_seconds, wall_seconds, setup_seconds;
     int32_t         max_candidates, max_active, max_inverted;
-    int64_t         lost, unsolved; // over the whole run
+    int64_t         lost, unsolved;  // over the whole run
     double          max_penetration; // m
     flx_step_stats  last;
     int64_t         crossings; // of the embedded surface at the last frame; -1 = not counted

@@ -20,7 +20,7 @@
 
 /// Record the text and return `status`: `return flx__fail(ctx, FLX_ERR_MESH, "%s:%d: ...", path, line);`
 FLX_PRINTF(3, 4) flx_status flx__fail(flx_context* ctx, flx_status status, const char* format, ...);
-FLX_PRINTF(3, 4) void       flx__log(flx_context* ctx, flx_log_level level, const char* format, ...);
+FLX_PRINTF(3, 4) void flx__log(flx_context* ctx, flx_log_level level, const char* format, ...);
 
 // --- memory ---------------------------------------------------------------------------------------
 
@@ -61,7 +61,7 @@ FLX_PRINTF(2, 3) char* flx__format(flx_context* ctx, const char* format, ...); /
     {                                                                                                                  \
         if ((int64_t)(wanted) > (int64_t)(capacity))                                                                   \
         {                                                                                                              \
-            int64_t reserve_count_ = (int64_t)(capacity) * 2;                                                          \
+            int64_t reserve_count_ = (int64_t)(capacity)*2;                                                            \
             if (reserve_count_ < (int64_t)(wanted)) reserve_count_ = (int64_t)(wanted);                                \
             if (reserve_count_ < 16) reserve_count_ = 16;                                                              \
             void* reserve_new_ = flx__realloc((ctx), (pointer), reserve_count_, sizeof *(pointer));                    \
@@ -85,8 +85,8 @@ void flx__parallel_for(flx_context* ctx, int64_t count, int64_t grain, flx_range
 
 // --- small ----------------------------------------------------------------------------------------
 
-/// Entries by key: those with key k are entry[first[k] .. first[k + 1]), ascending; entries with a negative key are left out.
-/// first [key_count + 1] and entry [entry_count] are the caller's to flx__free(), also when the call fails.
+/// Entries by key: those with key k are entry[first[k] .. first[k + 1]), ascending; entries with a negative key are
+/// left out. first [key_count + 1] and entry [entry_count] are the caller's to flx__free(), also when the call fails.
 flx_status flx__group(flx_context* ctx, int32_t entry_count, const int32_t* key, int32_t key_count, int32_t** first,
                       int32_t** entry);
 

@@ -43,7 +43,7 @@ static void default_release(void* user, void* memory, size_t bytes)
 
 flx_context_desc flx_context_desc_default(void)
 {
-    return (flx_context_desc){ .struct_size = sizeof(flx_context_desc), .worker_count = 0, .isa = "auto" };
+    return (flx_context_desc){.struct_size = sizeof(flx_context_desc), .worker_count = 0, .isa = "auto"};
 }
 
 static int32_t core_count(void)
@@ -100,21 +100,45 @@ void flx_context_destroy(flx_context* ctx)
     d.release(d.memory_user, ctx, CONTEXT_BYTES);
 }
 
-const char* flx_context_error(const flx_context* ctx) { return ctx ? ctx->error : "no context"; }
-int32_t     flx_context_worker_count(const flx_context* ctx) { return ctx->worker_count; }
-const char* flx_context_isa(const flx_context* ctx) { return flx__isa_name(ctx->isa); }
-int64_t     flx_context_bytes_now(const flx_context* ctx) { return ctx->bytes_now; }
-int64_t     flx_context_bytes_peak(const flx_context* ctx) { return ctx->bytes_peak; }
-int64_t     flx_context_allocation_count(const flx_context* ctx) { return ctx->allocation_count; }
-void        flx_context_fail_allocation(flx_context* ctx, int64_t countdown) { ctx->fail_at = countdown; }
-const char* flx_version(void) { return FLX_VERSION; }
+const char* flx_context_error(const flx_context* ctx)
+{
+    return ctx ? ctx->error : "no context";
+}
+int32_t flx_context_worker_count(const flx_context* ctx)
+{
+    return ctx->worker_count;
+}
+const char* flx_context_isa(const flx_context* ctx)
+{
+    return flx__isa_name(ctx->isa);
+}
+int64_t flx_context_bytes_now(const flx_context* ctx)
+{
+    return ctx->bytes_now;
+}
+int64_t flx_context_bytes_peak(const flx_context* ctx)
+{
+    return ctx->bytes_peak;
+}
+int64_t flx_context_allocation_count(const flx_context* ctx)
+{
+    return ctx->allocation_count;
+}
+void flx_context_fail_allocation(flx_context* ctx, int64_t countdown)
+{
+    ctx->fail_at = countdown;
+}
+const char* flx_version(void)
+{
+    return FLX_VERSION;
+}
 
 const char* flx_status_name(flx_status status)
 {
     static const char* const names[FLX_STATUS_COUNT] = {
-        "ok",      "out of memory", "i/o error",    "exists already", "malformed file", "unusable mesh", "bad scene",
-        "setting", "bad argument",  "nothing holds it", "not finite",  "unsupported",    "cancelled"
-    };
+        "ok",        "out of memory", "i/o error",    "exists already",   "malformed file", "unusable mesh",
+        "bad scene", "setting",       "bad argument", "nothing holds it", "not finite",     "unsupported",
+        "cancelled"};
     return (unsigned)status < FLX_STATUS_COUNT ? names[status] : "unknown status";
 }
 

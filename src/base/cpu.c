@@ -4,33 +4,47 @@
 
 #include <string.h>
 
-static const char* const names[FLX_ISA_COUNT] = { "scalar", "sse2", "avx2", "avx512", "neon" };
+static const char* const names[FLX_ISA_COUNT] = {"scalar", "sse2", "avx2", "avx512", "neon"};
 
 static bool available(flx_isa isa)
 {
     switch (isa)
     {
-    case FLX_ISA_SCALAR: return true;
+    case FLX_ISA_SCALAR:
+        return true;
 #if defined(FLX_ONLY_SCALAR)
-    default: return false;
+    default:
+        return false;
 #elif defined(__x86_64__)
-    case FLX_ISA_SSE2: return true;
-    case FLX_ISA_AVX2: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    case FLX_ISA_SSE2:
+        return true;
+    case FLX_ISA_AVX2:
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     case FLX_ISA_AVX512:
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("fma");
-    default: return false;
+    default:
+        return false;
 #elif defined(__aarch64__)
-    case FLX_ISA_NEON: return true;
-    default: return false;
+    case FLX_ISA_NEON:
+        return true;
+    default:
+        return false;
 #else
-    default: return false;
+    default:
+        return false;
 #endif
     }
 }
 
-const char* flx__isa_name(flx_isa isa) { return names[isa]; }
-flx_isa     flx__context_isa(const flx_context* ctx) { return ctx->isa; }
+const char* flx__isa_name(flx_isa isa)
+{
+    return names[isa];
+}
+flx_isa flx__context_isa(const flx_context* ctx)
+{
+    return ctx->isa;
+}
 
 flx_status flx__isa_choose(const char* name, flx_isa* out)
 {

@@ -12,7 +12,8 @@ void* flx__alloc(flx_context* ctx, int64_t count, size_t size)
     FLX_ASSERT(count >= 0 && size > 0);
     if (ctx->fail_at == 0 || (uint64_t)count > (uint64_t)(INT64_MAX / 2) / size)
     {
-        (void)flx__fail(ctx, FLX_ERR_MEMORY, "out of memory: %lld items of %zu bytes were wanted", (long long)count, size);
+        (void)flx__fail(ctx, FLX_ERR_MEMORY, "out of memory: %lld items of %zu bytes were wanted", (long long)count,
+                        size);
         return NULL;
     }
     if (ctx->fail_at > 0) --ctx->fail_at;

@@ -16,8 +16,9 @@
 #define HOLD_SLACK -1e-9 // weights above this hold: a point on a shared face must not slip between its two tets
 #define PROBE_HITS 16    // tets kept that hold one probe and have material there; more than two is rare
 #define PROXY_GRAIN 32
-#define SAME_SIDE 0.3     // cosine of the two outward normals above which they look the same way: no contact. One bound for points
-                          // that are inside and points that are about to be, or a contact would come and go with its own push
+#define SAME_SIDE                                                                                                      \
+    0.3 // cosine of the two outward normals above which they look the same way: no contact. One bound for points
+        // that are inside and points that are about to be, or a contact would come and go with its own push
 
 // --- create ------------------------------------------------------------------------------------------------
 
@@ -141,8 +142,8 @@ flx_status flx__self_contact_create(flx_context* ctx, const flx_self_contact_des
     FLX_TRY(link_neighbours(ctx, desc, self->neighbour));
     FLX_NEW_ZERO(ctx, near, desc->tet_count);
     for (int32_t i = 0; i < desc->search_count; ++i) near[desc->search[i]] = 1;
-    FLX_TRY(flx__skin_create(ctx, flx__triangle_bvh_count(desc->bvh), desc->surface_triangle, desc->surface, desc->tet, near,
-                             &self->skin));
+    FLX_TRY(flx__skin_create(ctx, flx__triangle_bvh_count(desc->bvh), desc->surface_triangle, desc->surface, desc->tet,
+                             near, &self->skin));
     FLX_TRY(flx__deformed_bvh_create(ctx, desc->x_rest, desc->tet, desc->search_count, desc->search, &self->bvh));
 
     for (int32_t i = 0; i < desc->proxy_count; ++i)

@@ -10,8 +10,8 @@
 //   F^-T g ~ m_1 (e_2 x e_3) + m_2 (e_3 x e_1) + m_3 (e_1 x e_2),   m = Dm^T g,
 // up to the sign of det F.
 //
-// From Y on, the partner slides to the point of the deformed skin nearest to p (skin.h), with the skin's smooth normal: gap
-// and normal are then continuous in the positions, which a tet's F^-T is not, and contacts come to rest.
+// From Y on, the partner slides to the point of the deformed skin nearest to p (skin.h), with the skin's smooth normal:
+// gap and normal are then continuous in the positions, which a tet's F^-T is not, and contacts come to rest.
 //
 // Based on [MZS*11] section 5. Differs: Y is the exact nearest point of the triangles (the field only decides on which
 // side X is), and the tet that holds Y is found by walking from X's tet through shared faces, so that cells which lie
@@ -274,9 +274,10 @@ static bool tet_partner(const flx_self_contact* self, const double* x, const par
     return true;
 }
 
-/// Contact direction at the nearest skin point. Near the skin it is the skin's interpolated normal, which turns continuously;
-/// the way from the point to p does not where the skin is hollow, since the nearest point then jumps from facet to facet.
-/// Farther out than `smooth` that way is all that counts. False when p lies beside the skin rather than over or under it.
+/// Contact direction at the nearest skin point. Near the skin it is the skin's interpolated normal, which turns
+/// continuously; the way from the point to p does not where the skin is hollow, since the nearest point then jumps from
+/// facet to facet. Farther out than `smooth` that way is all that counts. False when p lies beside the skin rather than
+/// over or under it.
 static bool skin_direction(const flx_skin_point* y, const double p[3], double smooth, double n[3])
 {
     double apart[3];
@@ -292,8 +293,8 @@ static bool skin_direction(const flx_skin_point* y, const double p[3], double sm
 /// How far a skin point lies from q in the rest pose.
 static double rest_distance(const flx_self_contact* self, const flx_skin_point* y, const double q[3])
 {
-    const flx_self_contact_desc* d = &self->desc;
-    double                       rest[3] = { 0 };
+    const flx_self_contact_desc* d       = &self->desc;
+    double                       rest[3] = {0};
     for (int k = 0; k < 3; ++k)
     {
         const flx_embedded* e = &d->surface[self->skin->vertex[self->skin->triangle[3 * (int64_t)y->triangle + k]]];

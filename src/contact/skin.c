@@ -1,8 +1,9 @@
 // The deformed skin. See skin.h.
 //
-// Normals are sums of the triangles' unit normals around a vertex, weighted by angle (which does not depend on how a face is
-// cut into triangles), and are interpolated inside triangles, so that the contact direction turns continuously while a point
-// slides; a normal carried by one tet's F jumps from tet to tet, and a contact that jumps never comes to rest.
+// Normals are sums of the triangles' unit normals around a vertex, weighted by angle (which does not depend on how a
+// face is cut into triangles), and are interpolated inside triangles, so that the contact direction turns continuously
+// while a point slides; a normal carried by one tet's F jumps from tet to tet, and a contact that jumps never comes to
+// rest.
 #include "contact/skin.h"
 
 #include "math/mat3.h"
@@ -10,19 +11,22 @@
 
 #include <string.h>
 
-#define STEPS 64   // triangles crossed on the way down
-#define SHARP 0.9  // cosine, 26 degrees: a corner's normal farther from its triangle's is not used in it
+#define STEPS 64  // triangles crossed on the way down
+#define SHARP 0.9 // cosine, 26 degrees: a corner's normal farther from its triangle's is not used in it
 
 void flx__skin_destroy(flx_skin* s)
 {
     if (!s) return;
-    void* const array[] = { s->vertex, s->triangle, s->neighbour, s->of_surface, s->incident_first, s->incident,
-                            s->x, s->area_normal, s->normal };
+    void* const array[] = {s->vertex,   s->triangle, s->neighbour,   s->of_surface, s->incident_first,
+                           s->incident, s->x,        s->area_normal, s->normal};
     for (size_t i = 0; i < sizeof array / sizeof array[0]; ++i) flx__free(s->ctx, array[i]);
     flx__free(s->ctx, s);
 }
 
-static bool has_corner(const int32_t* triangle, int32_t v) { return triangle[0] == v || triangle[1] == v || triangle[2] == v; }
+static bool has_corner(const int32_t* triangle, int32_t v)
+{
+    return triangle[0] == v || triangle[1] == v || triangle[2] == v;
+}
 
 /// The other triangle on each edge; on an edge of three or more, the first other one.
 static void link_neighbours(flx_skin* s)
@@ -155,15 +159,14 @@ static void normal_range(void* user, int64_t begin, int64_t end, int32_t worker)
     {
         double* n = s->normal + 3 * i;
         n[0] = n[1] = n[2] = 0;
-        for (int32_t k = s->incident_first[i]; k < s->incident_first[i + 1]; ++k)
-            add_corner(s, s->incident[k], n);
+        for (int32_t k = s->incident_first[i]; k < s->incident_first[i + 1]; ++k) add_corner(s, s->incident[k], n);
         normalise(n);
     }
 }
 
 void flx__skin_update(flx_skin* s, const double* x)
 {
-    update_args a = { s, x };
+    update_args a = {s, x};
     flx__parallel_for(s->ctx, s->vertex_count, 1024, place_range, &a);
     flx__parallel_for(s->ctx, s->triangle_count, 1024, area_range, &a);
     flx__parallel_for(s->ctx, s->vertex_count, 1024, normal_range, &a);
@@ -224,10 +227,10 @@ void flx__skin_nearest(const flx_skin* s, int32_t triangle, const double p[3], f
     double squared = nearest_of_triangle(s, triangle, p, out->weight);
     for (int step = 0; step < STEPS; ++step)
     {
-        const int32_t  at    = out->triangle;
-        const double   w[3]  = { out->weight[0], out->weight[1], out->weight[2] };
-        const int      zeros = (w[0] == 0) + (w[1] == 0) + (w[2] == 0);
-        bool           moved = false;
+        const int32_t at    = out->triangle;
+        const double  w[3]  = {out->weight[0], out->weight[1], out->weight[2]};
+        const int     zeros = (w[0] == 0) + (w[1] == 0) + (w[2] == 0);
+        bool          moved = false;
         if (zeros == 1) // on an edge: look across
         {
             const int32_t next = s->neighbour[3 * (int64_t)at + (w[0] == 0 ? 0 : w[1] == 0 ? 1 : 2)];
@@ -242,7 +245,7 @@ void flx__skin_nearest(const flx_skin* s, int32_t triangle, const double p[3], f
         if (!moved) break;
     }
     const int32_t* v = s->triangle + 3 * (int64_t)out->triangle;
-    double flat[3];
+    double         flat[3];
     memcpy(flat, s->area_normal + 3 * (int64_t)out->triangle, sizeof flat);
     normalise(flat);
     for (int c = 0; c < 3; ++c) out->point[c] = out->normal[c] = 0;

@@ -2,10 +2,12 @@
 //
 //   H = F - I = dU Dm^-1,   W = R - I,   P = 2 mu (H - W),   [f1 f2 f3] = -vol P Dm^-T,   f0 = -(f1 + f2 + f3)
 //
-// Working with H and W instead of F and R keeps small strains accurate to rounding, and gives exactly zero force at rest.
+// Working with H and W instead of F and R keeps small strains accurate to rounding, and gives exactly zero force at
+// rest.
 //
 // Nearest rotation, three stages:
-//   1. closed form [Markley93] (FOAM): the largest root of (l^2 - |F|^2)^2 - 8 l det F - 4 |adj F|^2 by Newton from above,
+//   1. closed form [Markley93] (FOAM): the largest root of (l^2 - |F|^2)^2 - 8 l det F - 4 |adj F|^2 by Newton from
+//   above,
 //      then R = ((k + |F|^2) F + l adj(F)^T - F F^T F) / z with k = (l^2 - |F|^2)/2, z = k l - det F;
 //   2. two Newton corrections in W: with S = R^T F, (tr(S) I - sym S) w = axial(S - S^T), R <- R (I + [w]),
 //      and R made orthonormal again; all in differences from I;
@@ -51,7 +53,10 @@ static inline wide3x3 wide_cofactor(const wide3x3* a)
     return c;
 }
 
-static inline wide wide_max(wide a, wide b) { return wide_select(wide_less(a, b), b, a); }
+static inline wide wide_max(wide a, wide b)
+{
+    return wide_select(wide_less(a, b), b, a);
+}
 
 #define ROOT_STEPS (sizeof(WIDE_REAL) == 4 ? 7 : 12)
 #define POLISHES 2
@@ -93,8 +98,8 @@ static inline wide3x3 rotation_guess(const wide3x3* f)
 /// W <- W - (E + W E)/2 with E = W + W^T + W^T W: one Newton-Schulz step to an orthonormal R. Returns max |E|.
 static inline wide make_orthonormal(wide3x3* w)
 {
-    wide off = wide_set(0);
-    wide3x3 e = wide_mul_tn(w, w);
+    wide    off = wide_set(0);
+    wide3x3 e   = wide_mul_tn(w, w);
     for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j) e.m[3 * i + j] += w->m[3 * i + j] + w->m[3 * j + i];
     const wide3x3 we   = wide_mul(w, &e);
@@ -130,9 +135,9 @@ static inline wide_mask polish(const wide3x3* h, wide3x3* w, wide size)
     const wide_mask good   = wide_less(zero, m00) & wide_less(zero, c22) & wide_less(floor3, det);
 
     const wide inv = one / wide_select(good, det, one);
-    const wide x = (c00 * a0 + c01 * a1 + c02 * a2) * inv;
-    const wide y = (c01 * a0 + c11 * a1 + c12 * a2) * inv;
-    const wide z = (c02 * a0 + c12 * a1 + c22 * a2) * inv;
+    const wide x   = (c00 * a0 + c01 * a1 + c02 * a2) * inv;
+    const wide y   = (c01 * a0 + c11 * a1 + c12 * a2) * inv;
+    const wide z   = (c02 * a0 + c12 * a1 + c22 * a2) * inv;
 
     for (int i = 0; i < 3; ++i) // R (I + [w])
     {
@@ -142,7 +147,8 @@ static inline wide_mask polish(const wide3x3* h, wide3x3* w, wide size)
         w->m[3 * i + 1] += r2 * x - r0 * z;
         w->m[3 * i + 2] += r0 * y - r1 * x;
     }
-    const wide_mask orthonormal = wide_less(make_orthonormal(w), wide_set((WIDE_REAL)0.01)); // then 1e-4 or better is left
+    const wide_mask orthonormal =
+        wide_less(make_orthonormal(w), wide_set((WIDE_REAL)0.01)); // then 1e-4 or better is left
     return wide_not(good & orthonormal);
 }
 
@@ -249,10 +255,10 @@ static void load_local(const int32_t* vertex, int32_t count, const double* u, WI
 
 static void corotated(const flx_corotated_pass* pass, int64_t begin, int64_t end, int32_t worker)
 {
-    const flx_patches* p         = pass->patches;
-    WIDE_REAL*         local     = (WIDE_REAL*)pass->scratch + (int64_t)worker * 12 * p->local_max;
-    WIDE_REAL*         turned    = local + 4 * p->local_max;
-    WIDE_REAL*         sum       = turned + 4 * p->local_max;
+    const flx_patches* p      = pass->patches;
+    WIDE_REAL*         local  = (WIDE_REAL*)pass->scratch + (int64_t)worker * 12 * p->local_max;
+    WIDE_REAL*         turned = local + 4 * p->local_max;
+    WIDE_REAL*         sum    = turned + 4 * p->local_max;
 
     for (int64_t patch = begin; patch < end; ++patch)
     {
@@ -276,7 +282,7 @@ static void corotated(const flx_corotated_pass* pass, int64_t begin, int64_t end
             {
                 const rest_shape rest = rest_of(p, block, lane0);
                 wide3x3          h    = strain_of(local_rotation, corner, lane0, &rest);
-                const wide3x3 w = nearest_rotation(&h);
+                const wide3x3    w    = nearest_rotation(&h);
 
                 wide3x3 f;
                 for (int i = 0; i < 9; ++i) f.m[i] = h.m[i] + wide_set(i % 4 == 0);

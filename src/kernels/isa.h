@@ -1,4 +1,5 @@
-// Each instruction set overwrites the entries of the table that it does better; a set that was not compiled leaves it alone.
+// Each instruction set overwrites the entries of the table that it does better; a set that was not compiled leaves it
+// alone.
 #ifndef FLX_KERNELS_ISA_H
 #define FLX_KERNELS_ISA_H
 

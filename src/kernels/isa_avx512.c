@@ -13,5 +13,8 @@ void flx__kernels_avx512(flx_kernels* k)
     k->rotation_f32  = rotation;
 }
 #else
-void flx__kernels_avx512(flx_kernels* k) { (void)k; }
+void flx__kernels_avx512(flx_kernels* k)
+{
+    (void)k;
+}
 #endif

@@ -1,5 +1,5 @@
-// A small vocabulary for WIDE_LANES numbers of type WIDE_REAL at once. Included once per kernel compilation, after those two
-// are defined; WIDE_LANES 1 is plain scalar code and the reference for the others.
+// A small vocabulary for WIDE_LANES numbers of type WIDE_REAL at once. Included once per kernel compilation, after
+// those two are defined; WIDE_LANES 1 is plain scalar code and the reference for the others.
 //
 // Arithmetic operators work on `wide` as they are. Comparisons give `wide_mask`; masks are combined with & and |.
 // Intrinsics are confined to this file.
@@ -16,21 +16,51 @@
 typedef WIDE_REAL wide;
 typedef int       wide_mask;
 
-static inline wide      wide_set(WIDE_REAL a) { return a; }
-static inline wide      wide_load(const WIDE_REAL* p) { return *p; }
-static inline void      wide_store(WIDE_REAL* p, wide a) { *p = a; }
-static inline wide_mask wide_less(wide a, wide b) { return a < b; }
-static inline wide_mask wide_equal(wide a, wide b) { return a == b; }
-static inline wide      wide_select(wide_mask m, wide a, wide b) { return m ? a : b; }
-static inline int       wide_any(wide_mask m) { return m; }
-static inline int       wide_bit(wide_mask m, int lane)
+static inline wide wide_set(WIDE_REAL a)
+{
+    return a;
+}
+static inline wide wide_load(const WIDE_REAL* p)
+{
+    return *p;
+}
+static inline void wide_store(WIDE_REAL* p, wide a)
+{
+    *p = a;
+}
+static inline wide_mask wide_less(wide a, wide b)
+{
+    return a < b;
+}
+static inline wide_mask wide_equal(wide a, wide b)
+{
+    return a == b;
+}
+static inline wide wide_select(wide_mask m, wide a, wide b)
+{
+    return m ? a : b;
+}
+static inline int wide_any(wide_mask m)
+{
+    return m;
+}
+static inline int wide_bit(wide_mask m, int lane)
 {
     (void)lane;
     return m;
 }
-static inline wide_mask wide_not(wide_mask m) { return !m; }
-static inline wide      wide_sqrt(wide a) { return sizeof(WIDE_REAL) == 4 ? (wide)sqrtf((float)a) : (wide)sqrt((double)a); }
-static inline wide      wide_abs(wide a) { return a < 0 ? -a : a; }
+static inline wide_mask wide_not(wide_mask m)
+{
+    return !m;
+}
+static inline wide wide_sqrt(wide a)
+{
+    return sizeof(WIDE_REAL) == 4 ? (wide)sqrtf((float)a) : (wide)sqrt((double)a);
+}
+static inline wide wide_abs(wide a)
+{
+    return a < 0 ? -a : a;
+}
 
 #else
 
@@ -41,18 +71,33 @@ typedef int32_t wide_mask __attribute__((vector_size(4 * WIDE_LANES)));
 #include <immintrin.h>
 #endif
 
-static inline wide wide_set(float a) { return a - (wide){ 0 }; }
+static inline wide wide_set(float a)
+{
+    return a - (wide){0};
+}
 static inline wide wide_load(const float* p)
 {
     wide a;
     memcpy(&a, p, sizeof a);
     return a;
 }
-static inline void      wide_store(float* p, wide a) { memcpy(p, &a, sizeof a); }
-static inline wide_mask wide_less(wide a, wide b) { return (wide_mask)(a < b); }
-static inline wide_mask wide_equal(wide a, wide b) { return (wide_mask)(a == b); }
-static inline wide_mask wide_not(wide_mask m) { return ~m; }
-static inline wide      wide_select(wide_mask m, wide a, wide b)
+static inline void wide_store(float* p, wide a)
+{
+    memcpy(p, &a, sizeof a);
+}
+static inline wide_mask wide_less(wide a, wide b)
+{
+    return (wide_mask)(a < b);
+}
+static inline wide_mask wide_equal(wide a, wide b)
+{
+    return (wide_mask)(a == b);
+}
+static inline wide_mask wide_not(wide_mask m)
+{
+    return ~m;
+}
+static inline wide wide_select(wide_mask m, wide a, wide b)
 {
     return (wide)((m & (wide_mask)a) | (~m & (wide_mask)b));
 }
@@ -62,8 +107,14 @@ static inline int wide_any(wide_mask m)
     for (int i = 0; i < WIDE_LANES; ++i) any |= m[i];
     return any != 0;
 }
-static inline int  wide_bit(wide_mask m, int lane) { return m[lane] != 0; }
-static inline wide wide_abs(wide a) { return (wide)((wide_mask)a & ~(wide_mask)wide_set(-0.0f)); }
+static inline int wide_bit(wide_mask m, int lane)
+{
+    return m[lane] != 0;
+}
+static inline wide wide_abs(wide a)
+{
+    return (wide)((wide_mask)a & ~(wide_mask)wide_set(-0.0f));
+}
 
 static inline wide wide_sqrt(wide a)
 {

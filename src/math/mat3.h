@@ -6,27 +6,32 @@
 #include <math.h>
 #include <stdbool.h>
 
-static inline double flx__dot3(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-static inline void   flx__cross3(const double a[3], const double b[3], double out[3])
+static inline double flx__dot3(const double a[3], const double b[3])
 {
-    const double c[3] = { a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0] };
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+static inline void flx__cross3(const double a[3], const double b[3], double out[3])
+{
+    const double c[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
     out[0] = c[0], out[1] = c[1], out[2] = c[2];
 }
 static inline void flx__sub3(const double a[3], const double b[3], double out[3])
 {
     for (int i = 0; i < 3; ++i) out[i] = a[i] - b[i];
 }
-static inline double flx__norm3(const double a[3]) { return sqrt(flx__dot3(a, a)); }
+static inline double flx__norm3(const double a[3])
+{
+    return sqrt(flx__dot3(a, a));
+}
 static inline double flx__distance3(const double a[3], const double b[3])
 {
-    const double d[3] = { a[0] - b[0], a[1] - b[1], a[2] - b[2] };
+    const double d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
     return flx__norm3(d);
 }
 
 static inline double flx__det3(const double m[9])
 {
-    return m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) +
-           m[2] * (m[3] * m[7] - m[4] * m[6]);
+    return m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) + m[2] * (m[3] * m[7] - m[4] * m[6]);
 }
 static inline void flx__mul3(const double a[9], const double b[9], double out[9]) // out = a b; may not alias
 {

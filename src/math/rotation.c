@@ -65,7 +65,7 @@ static double largest_entry(const double F[9])
 
 void flx__nearest_rotation(const double F[9], double R[9])
 {
-    static const double identity[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     const double        scale       = largest_entry(F);
     if (!(scale > 0))
     {
@@ -75,10 +75,10 @@ void flx__nearest_rotation(const double F[9], double R[9])
     double m[9];
     for (int i = 0; i < 9; ++i) m[i] = F[i] / scale;
 
-    double a[4][4] = { { m[0] + m[4] + m[8], m[7] - m[5], m[2] - m[6], m[3] - m[1] },
-                       { m[7] - m[5], m[0] - m[4] - m[8], m[1] + m[3], m[2] + m[6] },
-                       { m[2] - m[6], m[1] + m[3], m[4] - m[0] - m[8], m[5] + m[7] },
-                       { m[3] - m[1], m[2] + m[6], m[5] + m[7], m[8] - m[0] - m[4] } };
+    double a[4][4] = {{m[0] + m[4] + m[8], m[7] - m[5], m[2] - m[6], m[3] - m[1]},
+                      {m[7] - m[5], m[0] - m[4] - m[8], m[1] + m[3], m[2] + m[6]},
+                      {m[2] - m[6], m[1] + m[3], m[4] - m[0] - m[8], m[5] + m[7]},
+                      {m[3] - m[1], m[2] + m[6], m[5] + m[7], m[8] - m[0] - m[4]}};
     double v[4][4];
     jacobi(4, a, v);
     int best = 0;
@@ -93,8 +93,8 @@ void flx__nearest_rotation(const double F[9], double R[9])
     R[6] = 2 * (x * z - w * y), R[7] = 2 * (y * z + w * x), R[8] = 1 - 2 * (x * x + y * y);
 }
 
-/// Eigenvalues and vectors of S = R^T F. Those of F^T F would lose the small singular values; with the rotation taken out
-/// they are the singular values, signs included.
+/// Eigenvalues and vectors of S = R^T F. Those of F^T F would lose the small singular values; with the rotation taken
+/// out they are the singular values, signs included.
 static void symmetric_factor(const double F[9], double R[9], double a[4][4], double v[4][4])
 {
     double S[9], Rt[9];
@@ -108,7 +108,7 @@ static void symmetric_factor(const double F[9], double R[9], double a[4][4], dou
 
 void flx__singular_values3(const double F[9], double sigma[3])
 {
-    double R[9], a[4][4] = { { 0 } }, v[4][4];
+    double R[9], a[4][4] = {{0}}, v[4][4];
     symmetric_factor(F, R, a, v);
     for (int i = 0; i < 3; ++i) sigma[i] = a[i][i];
     for (int i = 0; i < 2; ++i)
@@ -123,7 +123,7 @@ void flx__singular_values3(const double F[9], double sigma[3])
 
 void flx__stretches(const double F[9], double sigma[3], double U[3][3], double V[3][3])
 {
-    double R[9], a[4][4] = { { 0 } }, e[4][4];
+    double R[9], a[4][4] = {{0}}, e[4][4];
     symmetric_factor(F, R, a, e);
     for (int k = 0; k < 3; ++k)
     {
@@ -136,7 +136,7 @@ void flx__stretches(const double F[9], double sigma[3], double U[3][3], double V
 // Trigonometric solution of the characteristic cubic of C = F^T F [Smith61].
 double flx__least_stretch(const double F[9])
 {
-    double c[6] = { 0 }; // xx yy zz xy xz yz
+    double c[6] = {0}; // xx yy zz xy xz yz
     for (int i = 0; i < 3; ++i)
     {
         const double* r = F + 3 * i;

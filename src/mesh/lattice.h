@@ -13,30 +13,30 @@
 
 typedef struct flx_lattice_options
 {
-    double  cell;         // m, edge of a cubic cell; 0 = find it from target_tets
-    int64_t target_tets;  // met within 2 %, if cell is 0
-    int32_t crop_count;   // keep only what lies inside one of these; 0 = everything
+    double           cell;        // m, edge of a cubic cell; 0 = find it from target_tets
+    int64_t          target_tets; // met within 2 %, if cell is 0
+    int32_t          crop_count;  // keep only what lies inside one of these; 0 = everything
     const flx_shape* crop;
 } flx_lattice_options;
 
 typedef struct flx_lattice
 {
-    double  cell;
-    double  origin[3];
-    int32_t grid[3];        // cells along x, y, z
-    int32_t vertex_count;
-    int32_t tet_count;
-    double* x;              // [vertex_count][3] m
-    int32_t* tet;           // [tet_count][4] positive volume
-    int32_t cell_count;     // kept cells, copies counted
-    int32_t copied_cells;   // grid cells that were kept more than once
+    double   cell;
+    double   origin[3];
+    int32_t  grid[3]; // cells along x, y, z
+    int32_t  vertex_count;
+    int32_t  tet_count;
+    double*  x;            // [vertex_count][3] m
+    int32_t* tet;          // [tet_count][4] positive volume
+    int32_t  cell_count;   // kept cells, copies counted
+    int32_t  copied_cells; // grid cells that were kept more than once
     // the surface that is embedded: the input's, less what was cropped away
-    int32_t surface_vertex_count;
-    int32_t surface_triangle_count;
-    int32_t* surface_vertex;   // [surface_vertex_count] vertex of the input
-    int32_t* surface_triangle; // [surface_triangle_count][3] into the list above
-    flx_embedded* surface;     // [surface_vertex_count]
-    void*   lookup;            // for flx__lattice_embed
+    int32_t       surface_vertex_count;
+    int32_t       surface_triangle_count;
+    int32_t*      surface_vertex;   // [surface_vertex_count] vertex of the input
+    int32_t*      surface_triangle; // [surface_triangle_count][3] into the list above
+    flx_embedded* surface;          // [surface_vertex_count]
+    void*         lookup;           // for flx__lattice_embed
 } flx_lattice;
 
 /// `bvh` is of the same surface (x, triangle). Progress may be NULL.

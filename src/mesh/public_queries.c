@@ -35,14 +35,14 @@ flx_status flx_lattice_mesh(flx_context* ctx, const flx_mesh* surface, double ce
     flx_triangle_bvh*   bvh     = NULL;
     flx_lattice*        lattice = NULL;
     flx_mesh*           mesh    = NULL;
-    flx_lattice_options options = { .cell = cell, .target_tets = tet_count };
+    flx_lattice_options options = {.cell = cell, .target_tets = tet_count};
     const char*         path    = surface->path ? surface->path : "surface";
 
     *out = NULL;
     FLX_TRY(flx__triangle_bvh_create(ctx, surface->vertex_count, surface->x, surface->triangle_count, surface->triangle,
                                      &bvh));
-    FLX_TRY(flx__lattice_create(ctx, path, surface->vertex_count, surface->x, surface->triangle_count, surface->triangle,
-                                bvh, &options, &lattice));
+    FLX_TRY(flx__lattice_create(ctx, path, surface->vertex_count, surface->x, surface->triangle_count,
+                                surface->triangle, bvh, &options, &lattice));
     FLX_NEW_ZERO(ctx, mesh, 1);
     FLX_NEW(ctx, mesh->x, 3 * (int64_t)lattice->vertex_count);
     FLX_NEW(ctx, mesh->tet, 4 * (int64_t)lattice->tet_count);

@@ -8,8 +8,8 @@ typedef struct flx_triangle_bvh flx_triangle_bvh;
 
 typedef struct flx_closest
 {
-    double  distance;  // m, unsigned
-    double  point[3];  // m
+    double  distance; // m, unsigned
+    double  point[3]; // m
     int32_t triangle;
     double  weight[3]; // barycentric, of the triangle's corners
 } flx_closest;
@@ -20,7 +20,7 @@ flx_status flx__triangle_bvh_create(flx_context* ctx, int32_t vertex_count, cons
 void       flx__triangle_bvh_destroy(flx_triangle_bvh* bvh);
 int32_t    flx__triangle_bvh_count(const flx_triangle_bvh* bvh); // triangles it was made from
 /// False when nothing lies within max_distance. Ties go to the lower triangle index. Thread-safe, no heap.
-bool   flx__triangle_bvh_closest(const flx_triangle_bvh* bvh, const double p[3], double max_distance, flx_closest* out);
+bool flx__triangle_bvh_closest(const flx_triangle_bvh* bvh, const double p[3], double max_distance, flx_closest* out);
 /// Generalized winding number: 1 inside a closed outward surface, 0 outside. [Jacobson13], far field [Barill18].
 double flx__triangle_bvh_winding(const flx_triangle_bvh* bvh, const double p[3]);
 /// Triangles whose boxes meet the given box, ascending; returns how many there are, writes at most `capacity`.

@@ -13,7 +13,7 @@ void flx__csc_release(flx_context* ctx, flx_csc* a)
     flx__free(ctx, a->first);
     flx__free(ctx, a->row);
     flx__free(ctx, a->value);
-    *a = (flx_csc){ 0 };
+    *a = (flx_csc){0};
 }
 
 static int ascending(const void* a, const void* b)
@@ -33,13 +33,13 @@ static void gradients(const double* inv, double g[4][3])
 
 flx_status flx__model_assemble(const flx_model* m, double time, double inertia, flx_csc* out)
 {
-    flx_status   status = FLX_OK;
-    flx_context* ctx    = m->ctx;
-    const int32_t n     = m->vertex_count;
-    int32_t *    first = NULL, *entry = NULL; // tets of a vertex
-    int64_t*     place = NULL;                // where a row stands in the current column, -1 = not there
-    int64_t      room  = 0;
-    flx_csc      a     = { .n = n };
+    flx_status    status = FLX_OK;
+    flx_context*  ctx    = m->ctx;
+    const int32_t n      = m->vertex_count;
+    int32_t *     first = NULL, *entry = NULL; // tets of a vertex
+    int64_t*      place = NULL;                // where a row stands in the current column, -1 = not there
+    int64_t       room  = 0;
+    flx_csc       a     = {.n = n};
 
     FLX_TRY(flx__group(ctx, 4 * m->tet_count, m->tet, n, &first, &entry));
     FLX_NEW(ctx, place, n);
@@ -53,7 +53,8 @@ flx_status flx__model_assemble(const flx_model* m, double time, double inertia, 
     for (int32_t j = 0; j < n; ++j)
     {
         const int64_t begin = at;
-        const int64_t most  = begin + 1 + 3 * (int64_t)(first[j + 1] - first[j]) + 3 * (int64_t)(m->spring_first[j + 1] - m->spring_first[j]);
+        const int64_t most  = begin + 1 + 3 * (int64_t)(first[j + 1] - first[j]) +
+                             3 * (int64_t)(m->spring_first[j + 1] - m->spring_first[j]);
         if (most > room)
         {
             room          = most * 2;
@@ -68,8 +69,8 @@ flx_status flx__model_assemble(const flx_model* m, double time, double inertia, 
             }
         }
         // pattern: rows of tets and springs around j, sorted
-        a.first[j] = begin;
-        place[j]   = 0;
+        a.first[j]  = begin;
+        place[j]    = 0;
         a.row[at++] = j;
         for (int32_t k = first[j]; k < first[j + 1]; ++k)
             for (int c = 0; c < 4; ++c)
@@ -81,7 +82,8 @@ flx_status flx__model_assemble(const flx_model* m, double time, double inertia, 
         {
             const flx_spring* s = &m->spring[m->spring_entry[k] / 4];
             for (int c = 0; c < 4; ++c)
-                if (s->weight[c] != 0 && s->vertex[c] > j && place[s->vertex[c]] < 0) place[s->vertex[c]] = 0, a.row[at++] = s->vertex[c];
+                if (s->weight[c] != 0 && s->vertex[c] > j && place[s->vertex[c]] < 0)
+                    place[s->vertex[c]] = 0, a.row[at++] = s->vertex[c];
         }
         qsort(a.row + begin, (size_t)(at - begin), sizeof *a.row, ascending);
         for (int64_t k = begin; k < at; ++k) place[a.row[k]] = k, a.value[k] = 0;
@@ -96,7 +98,8 @@ flx_status flx__model_assemble(const flx_model* m, double time, double inertia, 
             {
                 const int32_t i = m->tet[4 * (int64_t)e + c];
                 if (i < j) continue;
-                a.value[place[i]] += m->stiffness[e] * (g[own][0] * g[c][0] + g[own][1] * g[c][1] + g[own][2] * g[c][2]);
+                a.value[place[i]] +=
+                    m->stiffness[e] * (g[own][0] * g[c][0] + g[own][1] * g[c][1] + g[own][2] * g[c][2]);
             }
         }
         for (int32_t k = m->spring_first[j]; k < m->spring_first[j + 1]; ++k)
@@ -112,7 +115,7 @@ flx_status flx__model_assemble(const flx_model* m, double time, double inertia, 
     }
     a.first[n] = at;
     *out       = a;
-    a          = (flx_csc){ 0 };
+    a          = (flx_csc){0};
 
 done:
     flx__csc_release(ctx, &a);

@@ -8,7 +8,10 @@
 #include <string.h>
 
 /// Held vertices of a fixed region without a given stiffness: stiff against the element around them.
-static double automatic_fix_stiffness(const flx_body* b) { return 200 * 2 * b->mu * b->cell; }
+static double automatic_fix_stiffness(const flx_body* b)
+{
+    return 200 * 2 * b->mu * b->cell;
+}
 
 static flx_status add_spring(flx_context* ctx, flx_model* m, int64_t* capacity, const flx_spring* s)
 {
@@ -27,7 +30,7 @@ static flx_status attach_bones(flx_model* m, const flx_attach_desc* d, int64_t* 
     flx_solid**      solid  = NULL;
     double*          point  = NULL;
     double           area   = 0;
-    int32_t          used   = 0, outside = 0;
+    int32_t          used = 0, outside = 0;
 
     FLX_NEW_ZERO(ctx, solid, d->bone_count);
     FLX_NEW(ctx, point, 3 * (int64_t)d->points);
@@ -38,8 +41,8 @@ static flx_status attach_bones(flx_model* m, const flx_attach_desc* d, int64_t* 
     }
     for (int32_t i = 0; i < d->bone_count; ++i)
     {
-        const int32_t count = i + 1 == d->bone_count ? d->points - used
-                                                     : (int32_t)(d->points * flx__solid_area(solid[i]) / area);
+        const int32_t count =
+            i + 1 == d->bone_count ? d->points - used : (int32_t)(d->points * flx__solid_area(solid[i]) / area);
         used += count;
         FLX_TRY(flx__solid_sample(ctx, solid[i], count, point));
         for (int32_t k = 0; k < count; ++k)
@@ -51,7 +54,7 @@ static flx_status attach_bones(flx_model* m, const flx_attach_desc* d, int64_t* 
                 ++outside; // the bone sticks out of the flesh here
                 continue;
             }
-            flx_spring s = { .stiffness = d->stiffness, .bone = d->bone[i], .from = 0, .until = -1 };
+            flx_spring s = {.stiffness = d->stiffness, .bone = d->bone[i], .from = 0, .until = -1};
             memcpy(s.rest, p, sizeof s.rest);
             memcpy(s.weight, e.weight, sizeof s.weight);
             memcpy(s.vertex, m->user_tet + 4 * (int64_t)e.tet, sizeof s.vertex);
@@ -59,11 +62,11 @@ static flx_status attach_bones(flx_model* m, const flx_attach_desc* d, int64_t* 
         }
     }
     if (outside == d->points)
-        status = flx__fail(ctx, FLX_ERR_SCENE, "attach: none of the %d points on the bones lies inside body '%s'", d->points,
-                           scene->body[d->body].name);
+        status = flx__fail(ctx, FLX_ERR_SCENE, "attach: none of the %d points on the bones lies inside body '%s'",
+                           d->points, scene->body[d->body].name);
     else if (outside > 0)
-        flx__log(ctx, FLX_LOG_NOTICE, "attach: %d of %d points on the bones lie outside body '%s' and hold nothing", outside,
-                 d->points, scene->body[d->body].name);
+        flx__log(ctx, FLX_LOG_NOTICE, "attach: %d of %d points on the bones lie outside body '%s' and hold nothing",
+                 outside, d->points, scene->body[d->body].name);
 done:
     for (int32_t i = 0; solid && i < d->bone_count; ++i) flx__solid_destroy(solid[i]);
     flx__free(ctx, solid);
@@ -87,10 +90,10 @@ static flx_status fix_region(flx_model* m, const flx_fix_desc* d, const uint8_t*
             ++unused;
             continue;
         }
-        flx_spring s = { .stiffness = d->stiffness > 0 ? d->stiffness : automatic_fix_stiffness(b),
-                         .bone      = -1,
-                         .from      = d->from,
-                         .until     = d->until };
+        flx_spring s = {.stiffness = d->stiffness > 0 ? d->stiffness : automatic_fix_stiffness(b),
+                        .bone      = -1,
+                        .from      = d->from,
+                        .until     = d->until};
         for (int c = 0; c < 4; ++c) s.vertex[c] = v;
         s.weight[0] = 1;
         memcpy(s.rest, p, sizeof s.rest);
@@ -98,10 +101,12 @@ static flx_status fix_region(flx_model* m, const flx_fix_desc* d, const uint8_t*
         ++held;
     }
     if (unused)
-        flx__log(ctx, FLX_LOG_WARNING, "fix: %d vertices of body '%s' in the region belong to no element and cannot be held",
-                 unused, m->scene->body[d->body].name);
+        flx__log(ctx, FLX_LOG_WARNING,
+                 "fix: %d vertices of body '%s' in the region belong to no element and cannot be held", unused,
+                 m->scene->body[d->body].name);
     if (held == 0)
-        status = flx__fail(ctx, FLX_ERR_SCENE, "fix: no vertex of body '%s' lies in the region", m->scene->body[d->body].name);
+        status = flx__fail(ctx, FLX_ERR_SCENE, "fix: no vertex of body '%s' lies in the region",
+                           m->scene->body[d->body].name);
 done:
     return status;
 }

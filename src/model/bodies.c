@@ -30,17 +30,17 @@ static void parts_release(flx_context* ctx, body_parts* p)
     flx__free(ctx, p->surface_triangle);
     flx__free(ctx, p->surface);
     flx__free(ctx, p->surface_x);
-    *p = (body_parts){ 0 };
+    *p = (body_parts){0};
 }
 
 static void place(const flx_body_desc* d, int32_t count, double* x)
 {
-    double R[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    double R[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     for (int axis = 0; axis < 3; ++axis)
     {
         if (d->rotate_deg[axis] == 0) continue;
         double       A[9], B[9];
-        const double e[3] = { axis == 0, axis == 1, axis == 2 };
+        const double e[3] = {axis == 0, axis == 1, axis == 2};
         flx__axis_rotation(e, d->rotate_deg[axis] * PI / 180, A);
         flx__mul3(A, R, B);
         memcpy(R, B, sizeof R);
@@ -48,7 +48,7 @@ static void place(const flx_body_desc* d, int32_t count, double* x)
     const bool turned = d->rotate_deg[0] != 0 || d->rotate_deg[1] != 0 || d->rotate_deg[2] != 0;
     for (int32_t i = 0; i < count; ++i)
     {
-        double p[3] = { x[3 * i], x[3 * i + 1], x[3 * i + 2] };
+        double p[3] = {x[3 * i], x[3 * i + 1], x[3 * i + 2]};
         if (turned) flx__apply3(R, x + 3 * i, p);
         for (int c = 0; c < 3; ++c) x[3 * i + c] = p[c] + d->translate[c];
     }
@@ -78,7 +78,8 @@ done:
     return status;
 }
 
-/// The vertices that triangles use, in order, and the triangles over them. used [vertex_count] of the mesh's index or -1.
+/// The vertices that triangles use, in order, and the triangles over them. used [vertex_count] of the mesh's index or
+/// -1.
 static flx_status compact_surface(flx_context* ctx, int32_t vertex_count, const double* x, int32_t triangle_count,
                                   const int32_t* triangle, int32_t* out_count, double** out_x, int32_t** out_triangle,
                                   int32_t** out_source)
@@ -117,7 +118,8 @@ static flx_status orient_surface(flx_context* ctx, const char* path, int32_t ver
     FLX_TRY(flx__surface_orientation(ctx, *bvh, path, &sign, &threshold));
     if (sign < 0)
     {
-        flx__log(ctx, FLX_LOG_NOTICE, "%s: the surface is inside out; all %d triangles were turned", path, triangle_count);
+        flx__log(ctx, FLX_LOG_NOTICE, "%s: the surface is inside out; all %d triangles were turned", path,
+                 triangle_count);
         for (int32_t i = 0; i < triangle_count; ++i)
         {
             const int32_t t     = triangle[3 * i + 1];
@@ -135,27 +137,26 @@ done:
 /// Closed surface -> lattice.
 static flx_status lattice_body(flx_context* ctx, const flx_body_desc* d, flx_body* body, body_parts* parts)
 {
-    flx_status        status = FLX_OK;
-    flx_mesh*         mesh   = NULL;
-    flx_triangle_bvh* bvh    = NULL;
-    double*           x      = NULL;
+    flx_status        status   = FLX_OK;
+    flx_mesh*         mesh     = NULL;
+    flx_triangle_bvh* bvh      = NULL;
+    double*           x        = NULL;
     int32_t *         triangle = NULL, *source = NULL, *kept = NULL;
     int32_t           vertex_count = 0;
 
     FLX_TRY(read_placed(ctx, d, d->surface, &mesh));
     if (mesh->triangle_count == 0)
     {
-        status = flx__fail(ctx, FLX_ERR_MESH, "%s: no triangles found; a lattice body needs a closed surface", d->surface);
+        status =
+            flx__fail(ctx, FLX_ERR_MESH, "%s: no triangles found; a lattice body needs a closed surface", d->surface);
         goto done;
     }
     FLX_TRY(compact_surface(ctx, mesh->vertex_count, mesh->x, mesh->triangle_count, mesh->triangle, &vertex_count, &x,
                             &triangle, &source));
     FLX_TRY(orient_surface(ctx, d->surface, vertex_count, x, mesh->triangle_count, triangle, &bvh));
 
-    const flx_lattice_options options = { .cell         = d->lattice_cell,
-                                          .target_tets  = d->lattice_tets,
-                                          .crop_count   = d->crop_count,
-                                          .crop         = d->crop };
+    const flx_lattice_options options = {
+        .cell = d->lattice_cell, .target_tets = d->lattice_tets, .crop_count = d->crop_count, .crop = d->crop};
     FLX_TRY(flx__lattice_create(ctx, d->surface, vertex_count, x, mesh->triangle_count, triangle, bvh, &options,
                                 &body->lattice));
     const flx_lattice* l = body->lattice;
@@ -219,7 +220,7 @@ static double mean_edge(int32_t tet_count, const int32_t* tet, const double* x)
 /// The tet mesh's own boundary as the surface: each surface vertex is a tet corner.
 static flx_status boundary_surface(flx_context* ctx, body_parts* parts)
 {
-    flx_status status = FLX_OK;
+    flx_status status   = FLX_OK;
     int32_t *  boundary = NULL, *source = NULL, *corner = NULL;
     FLX_TRY(flx__tet_boundary(ctx, parts->tet_count, parts->tet, &parts->surface_triangle_count, &boundary));
     FLX_TRY(compact_surface(ctx, parts->vertex_count, parts->x, parts->surface_triangle_count, boundary,
@@ -230,8 +231,8 @@ static flx_status boundary_surface(flx_context* ctx, body_parts* parts)
     for (int32_t k = 4 * parts->tet_count - 1; k >= 0; --k) corner[parts->tet[k]] = k; // first use
     for (int32_t i = 0; i < parts->surface_vertex_count; ++i)
     {
-        const int32_t k   = corner[source[i]];
-        parts->surface[i] = (flx_embedded){ .tet = k / 4 };
+        const int32_t k                 = corner[source[i]];
+        parts->surface[i]               = (flx_embedded){.tet = k / 4};
         parts->surface[i].weight[k % 4] = 1;
     }
 done:
@@ -252,8 +253,8 @@ static flx_status tet_body(flx_context* ctx, const flx_body_desc* d, flx_body* b
     FLX_TRY(read_placed(ctx, d, d->tets, &cage));
     if (cage->tet_count == 0)
     {
-        status = flx__fail(ctx, FLX_ERR_MESH, "%s: no tetrahedra, %d triangles found; did you mesh the volume?", d->tets,
-                           cage->triangle_count);
+        status = flx__fail(ctx, FLX_ERR_MESH, "%s: no tetrahedra, %d triangles found; did you mesh the volume?",
+                           d->tets, cage->triangle_count);
         goto done;
     }
     parts->vertex_count = cage->vertex_count;
@@ -278,24 +279,27 @@ static flx_status tet_body(flx_context* ctx, const flx_body_desc* d, flx_body* b
         int32_t outside  = 0;
         for (int32_t i = 0; i < parts->surface_vertex_count; ++i)
         {
-            const double off = flx__tet_locator_find(body->locator, parts->surface_x + 3 * (int64_t)i, &parts->surface[i]);
+            const double off =
+                flx__tet_locator_find(body->locator, parts->surface_x + 3 * (int64_t)i, &parts->surface[i]);
             outside += off > 1e-12 * body->cell;
             farthest = fmax(farthest, off);
         }
         *outside_count += outside;
         if (outside)
-            flx__log(ctx, FLX_LOG_NOTICE, "%s: %d of %d vertices lie outside %s, the farthest by %.3g m; they follow the nearest element",
+            flx__log(ctx, FLX_LOG_NOTICE,
+                     "%s: %d of %d vertices lie outside %s, the farthest by %.3g m; they follow the nearest element",
                      d->surface, outside, parts->surface_vertex_count, d->tets, farthest);
         if (farthest > 4 * body->cell)
         {
-            status = flx__fail(ctx, FLX_ERR_MESH, "%s: a vertex lies %.3g m outside %s; at most 4 mean edges (%.3g m) can follow it",
+            status = flx__fail(ctx, FLX_ERR_MESH,
+                               "%s: a vertex lies %.3g m outside %s; at most 4 mean edges (%.3g m) can follow it",
                                d->surface, farthest, d->tets, 4 * body->cell);
             goto done;
         }
     }
     if (parts->surface_triangle_count > 0)
-        FLX_TRY(flx__triangle_bvh_create(ctx, parts->surface_vertex_count, parts->surface_x, parts->surface_triangle_count,
-                                         parts->surface_triangle, &body->whole_bvh));
+        FLX_TRY(flx__triangle_bvh_create(ctx, parts->surface_vertex_count, parts->surface_x,
+                                         parts->surface_triangle_count, parts->surface_triangle, &body->whole_bvh));
 done:
     flx__free(ctx, source);
     flx_mesh_destroy(ctx, cage);
@@ -303,7 +307,8 @@ done:
     return status;
 }
 
-static flx_status append(flx_context* ctx, void** array, int64_t old_items, const void* more, int64_t new_items, size_t size)
+static flx_status append(flx_context* ctx, void** array, int64_t old_items, const void* more, int64_t new_items,
+                         size_t size)
 {
     void* grown = flx__realloc(ctx, *array, old_items + new_items, size);
     if (!grown) return FLX_ERR_MEMORY;
@@ -325,14 +330,16 @@ static flx_status add_body(flx_build* build, int32_t index, const body_parts* p)
     b->tet_first = m->tet_count, b->tet_count = p->tet_count;
     b->surface_vertex_first = m->surface_vertex_count, b->surface_vertex_count = p->surface_vertex_count;
     b->surface_triangle_first = m->surface_triangle_count, b->surface_triangle_count = p->surface_triangle_count;
-    if ((int64_t)m->tet_count + p->tet_count > INT32_MAX / 4 || (int64_t)m->user_vertex_count + p->vertex_count > INT32_MAX / 4)
+    if ((int64_t)m->tet_count + p->tet_count > INT32_MAX / 4 ||
+        (int64_t)m->user_vertex_count + p->vertex_count > INT32_MAX / 4)
     {
         status = flx__fail(ctx, FLX_ERR_MESH, "the bodies together have more than %d elements", INT32_MAX / 4);
         goto done;
     }
     APPEND(m->user_rest, 3 * (int64_t)m->user_vertex_count, p->x, 3 * (int64_t)p->vertex_count);
     APPEND(m->user_tet, 4 * (int64_t)m->tet_count, p->tet, 4 * (int64_t)p->tet_count);
-    APPEND(m->surface_triangle, 3 * (int64_t)m->surface_triangle_count, p->surface_triangle, 3 * (int64_t)p->surface_triangle_count);
+    APPEND(m->surface_triangle, 3 * (int64_t)m->surface_triangle_count, p->surface_triangle,
+           3 * (int64_t)p->surface_triangle_count);
     APPEND(m->surface, m->surface_vertex_count, p->surface, p->surface_vertex_count);
     APPEND(m->surface_rest, 3 * (int64_t)m->surface_vertex_count, p->surface_x, 3 * (int64_t)p->surface_vertex_count);
     int32_t* grown = flx__realloc(ctx, m->tet_body, (int64_t)m->tet_count + p->tet_count, sizeof *grown);
@@ -343,7 +350,8 @@ static flx_status add_body(flx_build* build, int32_t index, const body_parts* p)
     }
     m->tet_body = grown;
     for (int32_t e = 0; e < p->tet_count; ++e) m->tet_body[m->tet_count + e] = index;
-    for (int64_t k = 0; k < 4 * (int64_t)p->tet_count; ++k) m->user_tet[4 * (int64_t)m->tet_count + k] += m->user_vertex_count;
+    for (int64_t k = 0; k < 4 * (int64_t)p->tet_count; ++k)
+        m->user_tet[4 * (int64_t)m->tet_count + k] += m->user_vertex_count;
     for (int64_t k = 0; k < 3 * (int64_t)p->surface_triangle_count; ++k)
         m->surface_triangle[3 * (int64_t)m->surface_triangle_count + k] += m->surface_vertex_count;
     for (int32_t k = 0; k < p->surface_vertex_count; ++k) m->surface[m->surface_vertex_count + k].tet += m->tet_count;
@@ -372,7 +380,7 @@ flx_status flx__build_bodies(flx_build* build)
     flx_model*       m      = build->model;
     flx_context*     ctx    = m->ctx;
     const flx_scene* scene  = m->scene;
-    body_parts       parts  = { 0 };
+    body_parts       parts  = {0};
 
     if (scene->body_count == 0)
     {
@@ -396,7 +404,7 @@ flx_status flx__build_bodies(flx_build* build)
         parts_release(ctx, &parts);
     }
 
-    double lo[3] = { INFINITY, INFINITY, INFINITY }, hi[3] = { -INFINITY, -INFINITY, -INFINITY };
+    double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
     m->cell = INFINITY;
     for (int32_t i = 0; i < m->body_count; ++i)
     {
@@ -425,7 +433,8 @@ double flx__body_embed(const flx_model* m, int32_t body, const double p[3], int3
     const flx_body* b = &m->body[body];
     double          outside;
     if (b->lattice)
-        outside = flx__lattice_embed(b->lattice, p, surface_triangle >= 0 ? b->source_triangle[surface_triangle] : -1, out);
+        outside =
+            flx__lattice_embed(b->lattice, p, surface_triangle >= 0 ? b->source_triangle[surface_triangle] : -1, out);
     else
         outside = flx__tet_locator_find(b->locator, p, out);
     if (out->tet >= 0) out->tet += b->tet_first;

@@ -16,7 +16,7 @@ static flx_status number_vertices(flx_build* build)
     flx_status   status = FLX_OK;
     flx_model*   m      = build->model;
     flx_context* ctx    = m->ctx;
-    flx_graph    graph  = { 0 };
+    flx_graph    graph  = {0};
     int32_t *    used = NULL, *order = NULL, *first = NULL, *entry = NULL, *seen = NULL;
     uint8_t*     prone = NULL;
     int64_t      room  = 0;
@@ -37,7 +37,7 @@ static flx_status number_vertices(flx_build* build)
     FLX_NEW(ctx, seen, n);
     FLX_NEW(ctx, graph.first, (int64_t)n + 1);
     for (int32_t i = 0; i < n; ++i) seen[i] = -1;
-    graph.n  = n;
+    graph.n    = n;
     int64_t at = 0;
     for (int32_t i = 0; i < n; ++i)
     {
@@ -94,12 +94,13 @@ done:
 
 static uint64_t hash_shape(uint64_t h, const flx_shape* s)
 {
-    const double number[] = { (double)s->kind, s->a[0], s->a[1], s->a[2], s->b[0], s->b[1], s->b[2], s->radius, s->scale };
+    const double number[] = {(double)s->kind, s->a[0], s->a[1],   s->a[2], s->b[0],
+                             s->b[1],         s->b[2], s->radius, s->scale};
     return HASH(number);
 }
 
-/// Identity of everything that decides the motion, settings apart: a state resumes only where it came from. Fields are hashed
-/// one by one: structs have padding.
+/// Identity of everything that decides the motion, settings apart: a state resumes only where it came from. Fields are
+/// hashed one by one: structs have padding.
 static uint64_t hash_of(const flx_model* m)
 {
     const flx_scene* scene = m->scene;
@@ -111,7 +112,8 @@ static uint64_t hash_of(const flx_model* m)
     for (int32_t i = 0; i < m->spring_count; ++i)
     {
         const flx_spring* s = &m->spring[i];
-        HASH(s->vertex), HASH(s->weight), HASH(s->stiffness), HASH(s->rest), HASH(s->offset), HASH(s->bone), HASH(s->from), HASH(s->until);
+        HASH(s->vertex), HASH(s->weight), HASH(s->stiffness), HASH(s->rest), HASH(s->offset), HASH(s->bone),
+            HASH(s->from), HASH(s->until);
     }
     for (int32_t i = 0; i < m->load_count; ++i)
     {
@@ -135,23 +137,25 @@ static uint64_t hash_of(const flx_model* m)
     {
         const flx_motion_desc* d = &scene->motion[i];
         HASH(d->bone), HASH(d->obstacle), HASH(d->about), HASH(d->axis);
-        for (int32_t k = 0; k < d->key_count; ++k) HASH(d->key[k].time), HASH(d->key[k].angle_deg), HASH(d->key[k].translate);
+        for (int32_t k = 0; k < d->key_count; ++k)
+            HASH(d->key[k].time), HASH(d->key[k].angle_deg), HASH(d->key[k].translate);
     }
     HASH(scene->run.fps);
     return HASH(scene->gravity);
 }
 
-flx_status flx_model_compile(flx_context* ctx, const flx_scene* scene, flx_progress_fn progress, void* user, flx_model** out)
+flx_status flx_model_compile(flx_context* ctx, const flx_scene* scene, flx_progress_fn progress, void* user,
+                             flx_model** out)
 {
     flx_status status = FLX_OK;
-    flx_build  build  = { .progress = progress, .user = user };
+    flx_build  build  = {.progress = progress, .user = user};
     flx_model* m      = NULL;
 
     *out = NULL;
     FLX_NEW_ZERO(ctx, m, 1);
-    build.model    = m;
-    m->ctx         = ctx;
-    m->scene       = scene;
+    build.model = m;
+    m->ctx      = ctx;
+    m->scene    = scene;
 
     FLX_TRY(flx__build_bodies(&build));
     FLX_TRY(flx__build_fill(&build));
@@ -199,32 +203,49 @@ void flx_model_destroy(flx_model* m)
     for (int32_t i = 0; m->solid && i < m->solid_count; ++i) flx__solid_destroy(m->solid[i]);
     flx__patches_release(ctx, &m->alpha);
     flx__patches_release(ctx, &m->beta);
-    void* const arrays[] = { m->body, m->user_rest, m->user_tet, m->tet_body, m->fill, m->of_user, m->user_of, m->x_rest, m->mass,
-                             m->tet, m->rest_inv, m->stiffness, m->beta_tet, m->alpha_first, m->alpha_slot, m->beta_first, m->beta_slot,
-                             m->spring, m->spring_first, m->spring_entry, m->load, m->surface_triangle, m->surface,
-                             m->surface_rest, m->group, m->proxy, m->proxy_surface, m->solid };
+    void* const arrays[] = {m->body,       m->user_rest,        m->user_tet, m->tet_body,     m->fill,
+                            m->of_user,    m->user_of,          m->x_rest,   m->mass,         m->tet,
+                            m->rest_inv,   m->stiffness,        m->beta_tet, m->alpha_first,  m->alpha_slot,
+                            m->beta_first, m->beta_slot,        m->spring,   m->spring_first, m->spring_entry,
+                            m->load,       m->surface_triangle, m->surface,  m->surface_rest, m->group,
+                            m->proxy,      m->proxy_surface,    m->solid};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; ++i) flx__free(ctx, arrays[i]);
     flx__free(ctx, m);
 }
 
 flx_model_info flx_model_get_info(const flx_model* m)
 {
-    return (flx_model_info){ .body_count             = m->body_count,
-                             .vertex_count           = m->user_vertex_count,
-                             .tet_count              = m->tet_count,
-                             .prone_count            = m->prone_count,
-                             .proxy_count            = m->proxy_count,
-                             .attachment_count       = m->spring_count,
-                             .surface_vertex_count   = m->surface_vertex_count,
-                             .surface_triangle_count = m->surface_triangle_count,
-                             .region_proposed        = m->region_proposed,
-                             .cell                   = m->cell,
-                             .size                   = m->size,
-                             .hash                   = m->hash };
+    return (flx_model_info){.body_count             = m->body_count,
+                            .vertex_count           = m->user_vertex_count,
+                            .tet_count              = m->tet_count,
+                            .prone_count            = m->prone_count,
+                            .proxy_count            = m->proxy_count,
+                            .attachment_count       = m->spring_count,
+                            .surface_vertex_count   = m->surface_vertex_count,
+                            .surface_triangle_count = m->surface_triangle_count,
+                            .region_proposed        = m->region_proposed,
+                            .cell                   = m->cell,
+                            .size                   = m->size,
+                            .hash                   = m->hash};
 }
 
-const flx_scene* flx_model_scene(const flx_model* m) { return m->scene; }
-const int32_t*   flx_model_tets(const flx_model* m) { return m->user_tet; }
-const int32_t*   flx_model_surface_triangles(const flx_model* m) { return m->surface_triangle; }
-const double*    flx_model_rest_positions(const flx_model* m) { return m->user_rest; }
-const int32_t*   flx_model_tet_body(const flx_model* m) { return m->tet_body; }
+const flx_scene* flx_model_scene(const flx_model* m)
+{
+    return m->scene;
+}
+const int32_t* flx_model_tets(const flx_model* m)
+{
+    return m->user_tet;
+}
+const int32_t* flx_model_surface_triangles(const flx_model* m)
+{
+    return m->surface_triangle;
+}
+const double* flx_model_rest_positions(const flx_model* m)
+{
+    return m->user_rest;
+}
+const int32_t* flx_model_tet_body(const flx_model* m)
+{
+    return m->tet_body;
+}

@@ -63,7 +63,7 @@ static uint64_t spread_bits(uint64_t v) // 21 bits, two zeros between neighbours
 /// Order of good locality: Morton code of the tet's middle.
 static void locality_order(const flx_model* m, int32_t count, keyed* list)
 {
-    double lo[3] = { INFINITY, INFINITY, INFINITY };
+    double lo[3] = {INFINITY, INFINITY, INFINITY};
     for (int32_t i = 0; i < m->vertex_count; ++i)
         for (int c = 0; c < 3; ++c) lo[c] = fmin(lo[c], m->x_rest[3 * (int64_t)i + c]);
     const double scale = 2097151.0 / (m->size > 0 ? m->size : 1);
@@ -91,7 +91,7 @@ void flx__patches_release(flx_context* ctx, flx_patches* p)
     flx__free(ctx, p->tet);
     flx__free(ctx, p->rest_inv_f32);
     flx__free(ctx, p->stiffness_f32);
-    *p = (flx_patches){ 0 };
+    *p = (flx_patches){0};
 }
 
 static flx_status build_patches(flx_model* m, int32_t count, keyed* list, flx_patches* p)
@@ -105,9 +105,10 @@ static flx_status build_patches(flx_model* m, int32_t count, keyed* list, flx_pa
     p->tet_count   = count;
     p->block_count = 0;
     p->patch_count = (count + PATCH_BLOCKS * FLX_LANES - 1) / (PATCH_BLOCKS * FLX_LANES);
-    p->block_count = p->patch_count == 0 ? 0
-                                         : (p->patch_count - 1) * PATCH_BLOCKS +
-                                               (count - (p->patch_count - 1) * PATCH_BLOCKS * FLX_LANES + FLX_LANES - 1) / FLX_LANES;
+    p->block_count = p->patch_count == 0
+                         ? 0
+                         : (p->patch_count - 1) * PATCH_BLOCKS +
+                               (count - (p->patch_count - 1) * PATCH_BLOCKS * FLX_LANES + FLX_LANES - 1) / FLX_LANES;
     FLX_NEW(ctx, p->first_block, p->patch_count + 1);
     FLX_NEW(ctx, p->first_local, p->patch_count + 1);
     FLX_NEW(ctx, p->corner, (int64_t)p->block_count * 4 * FLX_LANES);
@@ -121,23 +122,24 @@ static flx_status build_patches(flx_model* m, int32_t count, keyed* list, flx_pa
 
     for (int32_t patch = 0; patch < p->patch_count; ++patch)
     {
-        const int32_t begin = patch * PATCH_BLOCKS * FLX_LANES;
-        const int32_t end   = begin + PATCH_BLOCKS * FLX_LANES < count ? begin + PATCH_BLOCKS * FLX_LANES : count;
-        const int32_t first = p->local_count;
+        const int32_t begin   = patch * PATCH_BLOCKS * FLX_LANES;
+        const int32_t end     = begin + PATCH_BLOCKS * FLX_LANES < count ? begin + PATCH_BLOCKS * FLX_LANES : count;
+        const int32_t first   = p->local_count;
         p->first_block[patch] = patch * PATCH_BLOCKS;
         p->first_local[patch] = first;
         FLX_RESERVE(ctx, p->vertex, room, first + 4 * PATCH_BLOCKS * FLX_LANES);
-        for (int32_t k = begin; k < patch * PATCH_BLOCKS * FLX_LANES + (end - begin + FLX_LANES - 1) / FLX_LANES * FLX_LANES; ++k)
+        for (int32_t k = begin;
+             k < patch * PATCH_BLOCKS * FLX_LANES + (end - begin + FLX_LANES - 1) / FLX_LANES * FLX_LANES; ++k)
         {
             const bool     used  = k < end;
             const int32_t  e     = list[used ? k : end - 1].tet;
             const int32_t  block = k / FLX_LANES, lane = k % FLX_LANES;
-            const int32_t* v     = m->tet + 4 * (int64_t)e;
+            const int32_t* v = m->tet + 4 * (int64_t)e;
             for (int c = 0; c < 4; ++c)
             {
                 if (local[v[c]] < 0)
                 {
-                    local[v[c]]                = p->local_count - first;
+                    local[v[c]]                 = p->local_count - first;
                     p->vertex[p->local_count++] = v[c];
                 }
                 p->corner[((int64_t)block * 4 + c) * FLX_LANES + lane] = (uint16_t)local[v[c]];
@@ -148,7 +150,7 @@ static flx_status build_patches(flx_model* m, int32_t count, keyed* list, flx_pa
                 const int64_t at    = ((int64_t)block * 9 + c) * FLX_LANES + lane;
                 p->rest_inv_f32[at] = (float)m->rest_inv[9 * (int64_t)e + c];
             }
-            const double k_e = used ? m->stiffness[e] : 0;
+            const double k_e                                    = used ? m->stiffness[e] : 0;
             p->stiffness_f32[(int64_t)block * FLX_LANES + lane] = (float)k_e;
         }
         for (int32_t i = first; i < p->local_count; ++i) local[p->vertex[i]] = -1;
@@ -163,8 +165,8 @@ done:
 }
 
 /// Which local entries are vertex first_vertex + i, ascending: the order in which their forces are added.
-static flx_status gather_lists(flx_model* m, const flx_patches* p, int32_t first_vertex, int32_t count, int32_t** out_first,
-                               int32_t** out_slot)
+static flx_status gather_lists(flx_model* m, const flx_patches* p, int32_t first_vertex, int32_t count,
+                               int32_t** out_first, int32_t** out_slot)
 {
     flx_status status = FLX_OK;
     int32_t*   key    = NULL;

@@ -1,6 +1,7 @@
 // How much of each lattice tet is material: a lattice covers more than the body, but must not weigh more.
 //
-// The signed distance at a tet's corners, taken as linear inside, cuts it with a plane; the share on the negative side is
+// The signed distance at a tet's corners, taken as linear inside, cuts it with a plane; the share on the negative side
+// is
 //   one corner inside:   prod_{b outside} phi_a / (phi_a - phi_b)
 //   three inside:        1 - the same of the corner outside
 //   two inside (a, b; c, d outside), with f_ij = phi_i / (phi_i - phi_j):
@@ -56,8 +57,8 @@ double flx__negative_share(const double phi[4])
         const double ac = a / (a - c), ad = a / (a - d), bc = b / (b - c), bd = b / (b - d);
         return ac * ad * (1 - bd) + bd * bc * (1 - ac) + ac * bd;
     }
-    const int     lone  = n == 1 ? in[0] : out[0];
-    double        share = 1;
+    const int lone  = n == 1 ? in[0] : out[0];
+    double    share = 1;
     for (int i = 0; i < 4; ++i)
         if (i != lone) share *= phi[lone] / (phi[lone] - phi[i]);
     return n == 1 ? share : 1 - share;
@@ -79,7 +80,7 @@ flx_status flx__build_fill(flx_build* build)
 {
     flx_status status = FLX_OK;
     flx_model* m      = build->model;
-    fill_args  a      = { .m = m };
+    fill_args  a      = {.m = m};
     FLX_NEW(m->ctx, m->fill, m->tet_count);
     for (int32_t e = 0; e < m->tet_count; ++e) m->fill[e] = 1;
     for (int32_t i = 0; i < m->body_count; ++i)

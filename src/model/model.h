@@ -1,7 +1,7 @@
 // The compiled model, open to the solver and recording rooms. Written by compile.c and its helpers, read-only after.
 //
-// Two numberings. The user's: bodies one after the other, vertices in file (or lattice) order. The solver's: only vertices
-// that a tet uses, in elimination order, the collision-prone ones last.
+// Two numberings. The user's: bodies one after the other, vertices in file (or lattice) order. The solver's: only
+// vertices that a tet uses, in elimination order, the collision-prone ones last.
 #ifndef FLX_MODEL_MODEL_H
 #define FLX_MODEL_MODEL_H
 
@@ -16,38 +16,38 @@
 /// One body: where its parts lie in the concatenated arrays, and what embeds points into it.
 typedef struct flx_body
 {
-    int32_t           vertex_first, vertex_count; // user's numbering
-    int32_t           tet_first, tet_count;
-    int32_t           surface_vertex_first, surface_vertex_count;
-    int32_t           surface_triangle_first, surface_triangle_count;
-    double            cell;       // m: lattice cell, or mean edge length
-    double            mu;         // Pa
-    double            density;    // kg/m^3
-    flx_lattice*      lattice;    // exactly one of lattice and locator is there
-    flx_tet_locator*  locator;
-    int32_t*          source_triangle; // lattice bodies: [surface_triangle_count] triangle of the input surface; else NULL
-    flx_triangle_bvh* bvh;        // of the body's own surface as embedded, at rest
-    flx_triangle_bvh* whole_bvh;  // of the surface before cropping: closed, so that inside is known
+    int32_t          vertex_first, vertex_count; // user's numbering
+    int32_t          tet_first, tet_count;
+    int32_t          surface_vertex_first, surface_vertex_count;
+    int32_t          surface_triangle_first, surface_triangle_count;
+    double           cell;    // m: lattice cell, or mean edge length
+    double           mu;      // Pa
+    double           density; // kg/m^3
+    flx_lattice*     lattice; // exactly one of lattice and locator is there
+    flx_tet_locator* locator;
+    int32_t* source_triangle;    // lattice bodies: [surface_triangle_count] triangle of the input surface; else NULL
+    flx_triangle_bvh* bvh;       // of the body's own surface as embedded, at rest
+    flx_triangle_bvh* whole_bvh; // of the surface before cropping: closed, so that inside is known
     double            box_min[3], box_max[3]; // of the vertices, m
 } flx_body;
 
 /// A zero-rest-length spring from an embedded point to a place that moves with a bone, or stays.
 typedef struct flx_spring
 {
-    int32_t vertex[4];  // solver's numbering
+    int32_t vertex[4]; // solver's numbering
     double  weight[4];
-    double  stiffness;  // N/m
-    double  rest[3];    // m: the target in the bone's rest frame
-    double  offset[3];  // m: rest less the point itself at rest; exactly 0 for a spring made where the point is
-    int32_t bone;       // -1 = fixed place
-    double  from, until;// s; until < 0 = for ever
+    double  stiffness;   // N/m
+    double  rest[3];     // m: the target in the bone's rest frame
+    double  offset[3];   // m: rest less the point itself at rest; exactly 0 for a spring made where the point is
+    int32_t bone;        // -1 = fixed place
+    double  from, until; // s; until < 0 = for ever
 } flx_spring;
 
 /// Total force on a set of vertices, shared evenly.
 typedef struct flx_load
 {
     int32_t  count;
-    int32_t* vertex; // solver's numbering
+    int32_t* vertex;   // solver's numbering
     double   share[3]; // N per vertex
     double   from, until;
 } flx_load;
@@ -55,16 +55,16 @@ typedef struct flx_load
 /// Proxies of one `contact:` entry and what they are tested against.
 typedef struct flx_contact_group
 {
-    int32_t            desc;        // index into scene->contact
-    int32_t            body;
-    int32_t            obstacle;    // -1 = self
-    int32_t            proxy_first, proxy_count;
-    double             stiffness;   // N/m
-    double             margin, offset; // m
-    flx_distance_field* field;      // self: rest distance around the region
-    int32_t*           search;      // self: tets that may be hit
-    int32_t            search_count;
-    double             exclude, depth; // m
+    int32_t             desc; // index into scene->contact
+    int32_t             body;
+    int32_t             obstacle; // -1 = self
+    int32_t             proxy_first, proxy_count;
+    double              stiffness;      // N/m
+    double              margin, offset; // m
+    flx_distance_field* field;          // self: rest distance around the region
+    int32_t*            search;         // self: tets that may be hit
+    int32_t             search_count;
+    double              exclude, depth; // m
 } flx_contact_group;
 
 struct flx_model
@@ -98,7 +98,7 @@ struct flx_model
 
     // element patches: alpha touch free vertices, beta only prone ones
     flx_patches alpha, beta;
-    int32_t*    beta_tet;   // [beta.tet_count] ascending
+    int32_t*    beta_tet;                 // [beta.tet_count] ascending
     int32_t *   alpha_first, *alpha_slot; // [vertex_count + 1], local entries of alpha that are this vertex
     int32_t *   beta_first, *beta_slot;   // [prone_count + 1], of vertex free_count + i
 
@@ -139,20 +139,21 @@ typedef struct flx_build
 /// FLX_ERR_CANCELLED when the callback says so.
 flx_status flx__build_progress(const flx_build* build, const char* what, double done);
 
-flx_status flx__build_bodies(flx_build* build);    // bodies.c: meshes, lattices, embedding; user's numbering
-flx_status flx__build_fill(flx_build* build);      // fill.c: how much of each tet is material
+flx_status flx__build_bodies(flx_build* build); // bodies.c: meshes, lattices, embedding; user's numbering
+flx_status flx__build_fill(flx_build* build);   // fill.c: how much of each tet is material
 double     flx__negative_share(const double phi[4]);
-flx_status flx__build_springs(flx_build* build);   // attach.c: spring vertices in the user's numbering
-flx_status flx__build_loads(flx_build* build);     // attach.c
-flx_status flx__build_contact(flx_build* build);   // region.c: proxies, prone vertices, search tets
-flx_status flx__build_elements(flx_build* build);  // elements.c: masses, rest inverses, patches; after numbering
+flx_status flx__build_springs(flx_build* build);     // attach.c: spring vertices in the user's numbering
+flx_status flx__build_loads(flx_build* build);       // attach.c
+flx_status flx__build_contact(flx_build* build);     // region.c: proxies, prone vertices, search tets
+flx_status flx__build_elements(flx_build* build);    // elements.c: masses, rest inverses, patches; after numbering
 flx_status flx__build_self_fields(flx_build* build); // region.c: rest distance fields around self-contact regions
 
 /// Unit outward vertex normals, weighted by area; region.c
-void flx__vertex_normals(int32_t vertex_count, const double* x, int32_t triangle_count, const int32_t* triangle, double* normal);
+void flx__vertex_normals(int32_t vertex_count, const double* x, int32_t triangle_count, const int32_t* triangle,
+                         double* normal);
 
-/// Points where a body may touch itself or an obstacle, found by bending its surface with the bones. region.c calls it for
-/// `region: auto`. out hit [surface_vertex_count of the body].
+/// Points where a body may touch itself or an obstacle, found by bending its surface with the bones. region.c calls it
+/// for `region: auto`. out hit [surface_vertex_count of the body].
 flx_status flx__propose_region(flx_build* build, int32_t contact, uint8_t* hit);
 
 /// Embed a rest-space point into a body. Returns the distance outside. Tet indices are the model's.

@@ -1,11 +1,12 @@
-// A contact region for scenes that name none: bend the skin with the bones, without any solve, and see where it meets itself.
+// A contact region for scenes that name none: bend the skin with the bones, without any solve, and see where it meets
+// itself.
 //
-// Each surface vertex follows a blend of the bones' rigid motions, weights falling with the distance to the bone (power 4);
-// rotations are blended as quaternions, which keeps the skin from collapsing at the joint. At sampled times a vertex is hit
-// when the winding number of the whole skin a little outside of it says "inside": something else of the body is there.
-// Against obstacles a vertex is hit when it comes nearer than the reach. All hits over time, grown by three cells, or by
-// two edges of the skin where that is coarser, are the region. Bodies without bones are hit everywhere against
-// obstacles, nowhere against themselves.
+// Each surface vertex follows a blend of the bones' rigid motions, weights falling with the distance to the bone (power
+// 4); rotations are blended as quaternions, which keeps the skin from collapsing at the joint. At sampled times a
+// vertex is hit when the winding number of the whole skin a little outside of it says "inside": something else of the
+// body is there. Against obstacles a vertex is hit when it comes nearer than the reach. All hits over time, grown by
+// three cells, or by two edges of the skin where that is coarser, are the region. Bodies without bones are hit
+// everywhere against obstacles, nowhere against themselves.
 #include "model/model.h"
 
 #include "math/mat3.h"
@@ -34,7 +35,7 @@ static void to_quaternion(const double R[9], double q[4])
     }
     const int    i = R[0] > R[4] ? (R[0] > R[8] ? 0 : 2) : (R[4] > R[8] ? 1 : 2), j = (i + 1) % 3, k = (i + 2) % 3;
     const double s = 2 * sqrt(fmax(1 + R[4 * i] - R[4 * j] - R[4 * k], 1e-30));
-    q[0] = (R[3 * k + j] - R[3 * j + k]) / s;
+    q[0]           = (R[3 * k + j] - R[3 * j + k]) / s;
     q[1 + i] = 0.25 * s, q[1 + j] = (R[3 * j + i] + R[3 * i + j]) / s, q[1 + k] = (R[3 * k + i] + R[3 * i + k]) / s;
 }
 
@@ -49,14 +50,14 @@ static void rotate_by(const double q[4], const double v[3], double out[3])
 
 typedef struct skin_args
 {
-    const flx_model* m;
-    const flx_body*  b;
-    int32_t          bone_count; // bones attached to the body
-    const float*     weight;     // [surface vertex][bone_count]
-    const bone_pose* pose;       // [bone_count]
-    const double*    normal;     // [surface vertex][3]
-    double*          x;          // [surface vertex][3] out
-    double*          n;          // [surface vertex][3] out
+    const flx_model*        m;
+    const flx_body*         b;
+    int32_t                 bone_count; // bones attached to the body
+    const float*            weight;     // [surface vertex][bone_count]
+    const bone_pose*        pose;       // [bone_count]
+    const double*           normal;     // [surface vertex][3]
+    double*                 x;          // [surface vertex][3] out
+    double*                 n;          // [surface vertex][3] out
     const flx_triangle_bvh* bent;
     const flx_solid*        solid;
     flx_obstacle_pose       solid_pose;
@@ -73,7 +74,7 @@ static void bend(void* user, int64_t begin, int64_t end, int32_t worker)
     {
         const double* rest = a->m->surface_rest + 3 * (a->b->surface_vertex_first + i);
         double*       x    = a->x + 3 * i;
-        double        q[4] = { 0 };
+        double        q[4] = {0};
         x[0] = x[1] = x[2] = 0;
         for (int32_t k = 0; k < a->bone_count; ++k)
         {
@@ -126,7 +127,9 @@ static flx_status bone_weights(flx_model* m, const flx_body* b, int32_t bone_cou
         FLX_TRY(flx__solid_create(m->ctx, &m->scene->bone[bone[k]].shape, &solid));
         for (int32_t i = 0; i < b->surface_vertex_count; ++i)
         {
-            const double d = fmax(flx__solid_distance(solid, m->surface_rest + 3 * ((int64_t)b->surface_vertex_first + i), NULL), 1e-3 * b->cell);
+            const double d =
+                fmax(flx__solid_distance(solid, m->surface_rest + 3 * ((int64_t)b->surface_vertex_first + i), NULL),
+                     1e-3 * b->cell);
             weight[(int64_t)i * bone_count + k] = (float)(1 / (d * d * d * d * 1e8));
         }
         flx__solid_destroy(solid);
@@ -192,19 +195,19 @@ static double mean_hit_edge(const flx_model* m, const flx_body* b, const int32_t
 
 flx_status flx__propose_region(flx_build* build, int32_t contact, uint8_t* hit)
 {
-    flx_status              status = FLX_OK;
-    flx_model*              m      = build->model;
-    flx_context*            ctx    = m->ctx;
-    const flx_scene*        scene  = m->scene;
-    const flx_contact_desc* d      = &scene->contact[contact];
-    const flx_body*         b      = &m->body[d->body];
-    int32_t*                bone   = NULL;
+    flx_status              status     = FLX_OK;
+    flx_model*              m          = build->model;
+    flx_context*            ctx        = m->ctx;
+    const flx_scene*        scene      = m->scene;
+    const flx_contact_desc* d          = &scene->contact[contact];
+    const flx_body*         b          = &m->body[d->body];
+    int32_t*                bone       = NULL;
     int32_t                 bone_count = 0;
     float*                  weight     = NULL;
     bone_pose*              pose       = NULL;
     int32_t*                local      = NULL;
     flx_triangle_bvh*       bent       = NULL;
-    skin_args               a          = { .m = m, .b = b, .off = 0.5 * b->cell, .reach = REACH_CELLS * b->cell, .hit = hit };
+    skin_args               a = {.m = m, .b = b, .off = 0.5 * b->cell, .reach = REACH_CELLS * b->cell, .hit = hit};
 
     FLX_NEW(ctx, bone, scene->bone_count);
     for (int32_t i = 0; i < scene->attach_count; ++i)
@@ -252,7 +255,8 @@ flx_status flx__propose_region(flx_build* build, int32_t contact, uint8_t* hit)
         flx__parallel_for(ctx, b->surface_vertex_count, 1024, bend, &a);
         if (d->self)
         {
-            FLX_TRY(flx__triangle_bvh_create(ctx, b->surface_vertex_count, a.x, b->surface_triangle_count, local, &bent));
+            FLX_TRY(
+                flx__triangle_bvh_create(ctx, b->surface_vertex_count, a.x, b->surface_triangle_count, local, &bent));
             a.bent = bent;
             flx__parallel_for(ctx, b->surface_vertex_count, 256, meet_itself, &a);
             flx__triangle_bvh_destroy(bent);
@@ -268,8 +272,9 @@ flx_status flx__propose_region(flx_build* build, int32_t contact, uint8_t* hit)
     FLX_TRY(grow(m, b, fmax(GROW_CELLS * b->cell, GROW_EDGES * mean_hit_edge(m, b, local, hit)), hit));
     int32_t count = 0;
     for (int32_t i = 0; i < b->surface_vertex_count; ++i) count += hit[i];
-    flx__log(ctx, FLX_LOG_NOTICE, "contact[%d]: a region of %d of %d surface vertices was proposed from the bones' motion", contact,
-             count, b->surface_vertex_count);
+    flx__log(ctx, FLX_LOG_NOTICE,
+             "contact[%d]: a region of %d of %d surface vertices was proposed from the bones' motion", contact, count,
+             b->surface_vertex_count);
 
 done:
     flx__triangle_bvh_destroy(bent);

@@ -1,8 +1,8 @@
 // Contact regions: which surface points are proxies, which vertices are collision-prone, where self contact looks.
 //
-// x_2 of [LLKS] section 4 is the set of vertices of the tets that hold a proxy; self contact adds the ring of tets around
-// them. Tets all of whose corners are in x_2 form the set beta (a superset of the paper's, which asks for a proxy inside:
-// it still touches x_2 only).
+// x_2 of [LLKS] section 4 is the set of vertices of the tets that hold a proxy; self contact adds the ring of tets
+// around them. Tets all of whose corners are in x_2 form the set beta (a superset of the paper's, which asks for a
+// proxy inside: it still touches x_2 only).
 #include "model/model.h"
 
 #include "math/mat3.h"
@@ -12,7 +12,8 @@
 
 #define MOST_PRONE 20000 // Sigma in double precision would take 3.2 GB
 
-void flx__vertex_normals(int32_t vertex_count, const double* x, int32_t triangle_count, const int32_t* triangle, double* normal)
+void flx__vertex_normals(int32_t vertex_count, const double* x, int32_t triangle_count, const int32_t* triangle,
+                         double* normal)
 {
     memset(normal, 0, 3 * sizeof(double) * (size_t)vertex_count);
     for (int32_t t = 0; t < triangle_count; ++t)
@@ -70,11 +71,12 @@ done:
 }
 
 /// Points spread `spacing` apart over the triangles whose corners are all hit.
-static flx_status sample_triangles(flx_build* build, const flx_body* b, const uint8_t* hit, double spacing, int64_t* capacity)
+static flx_status sample_triangles(flx_build* build, const flx_body* b, const uint8_t* hit, double spacing,
+                                   int64_t* capacity)
 {
-    flx_status   status = FLX_OK;
-    flx_model*   m      = build->model;
-    flx_context* ctx    = m->ctx;
+    flx_status   status   = FLX_OK;
+    flx_model*   m        = build->model;
+    flx_context* ctx      = m->ctx;
     int32_t *    triangle = NULL, *source = NULL, *on = NULL;
     double *     point = NULL, *weight = NULL;
     int32_t      count = 0;
@@ -99,7 +101,9 @@ static flx_status sample_triangles(flx_build* build, const flx_body* b, const ui
     const double wanted = area / (spacing * spacing);
     if (wanted > 200000)
     {
-        status = flx__fail(ctx, FLX_ERR_SCENE, "contact: a spacing of %g m gives %.0f proxies; at most 200000 are allowed", spacing, wanted);
+        status =
+            flx__fail(ctx, FLX_ERR_SCENE, "contact: a spacing of %g m gives %.0f proxies; at most 200000 are allowed",
+                      spacing, wanted);
         goto done;
     }
     const int32_t samples = (int32_t)wanted;
@@ -187,7 +191,7 @@ static void find_near(void* user, int64_t begin, int64_t end, int32_t worker)
 static flx_status find_search_tets(flx_model* m, const flx_body* b, const uint8_t* hit, flx_contact_group* g)
 {
     flx_status  status = FLX_OK;
-    search_args a      = { .m = m, .b = b, .hit = hit, .depth = g->depth };
+    search_args a      = {.m = m, .b = b, .hit = hit, .depth = g->depth};
     for (int c = 0; c < 3; ++c) a.lo[c] = INFINITY, a.hi[c] = -INFINITY;
     for (int32_t i = 0; i < b->surface_vertex_count; ++i)
     {
@@ -207,13 +211,13 @@ done:
     return status;
 }
 
-/// One ring more of prone vertices around those of the proxies: a fold squeezes the flesh under its skin too, and only elements
-/// of prone vertices can be kept from being turned inside out (solver/detect.c).
+/// One ring more of prone vertices around those of the proxies: a fold squeezes the flesh under its skin too, and only
+/// elements of prone vertices can be kept from being turned inside out (solver/detect.c).
 static flx_status thicken(flx_build* build, const flx_body* b, const flx_contact_group* g)
 {
     flx_status       status = FLX_OK;
-    const flx_model* m    = build->model;
-    uint8_t*         core = NULL;
+    const flx_model* m      = build->model;
+    uint8_t*         core   = NULL;
     FLX_NEW_ZERO(m->ctx, core, m->user_vertex_count);
     for (int32_t i = g->proxy_first; i < g->proxy_first + g->proxy_count; ++i)
         for (int c = 0; c < 4; ++c) core[m->proxy[i].vertex[c]] = 1;
@@ -238,20 +242,21 @@ static flx_status build_group(flx_build* build, int32_t index, int64_t* capacity
     uint8_t*                hit    = NULL;
     double*                 normal = NULL;
 
-    *g = (flx_contact_group){ .desc        = index,
-                              .body        = d->body,
-                              .obstacle    = d->self ? -1 : d->obstacle,
-                              .proxy_first = m->proxy_count,
-                              .margin      = d->margin > 0 ? d->margin : 0.5 * b->cell,
-                              .offset      = d->offset,
-                              .exclude     = 0.5 * b->cell,
-                              .depth       = 5 * b->cell };
+    *g             = (flx_contact_group){.desc        = index,
+                                         .body        = d->body,
+                                         .obstacle    = d->self ? -1 : d->obstacle,
+                                         .proxy_first = m->proxy_count,
+                                         .margin      = d->margin > 0 ? d->margin : 0.5 * b->cell,
+                                         .offset      = d->offset,
+                                         .exclude     = 0.5 * b->cell,
+                                         .depth       = 5 * b->cell};
     m->group_count = index + 1;
     g->stiffness   = d->stiffness > 0 ? d->stiffness : 100 * 2 * b->mu * b->cell;
 
     FLX_NEW_ZERO(ctx, hit, b->surface_vertex_count);
     FLX_NEW(ctx, normal, 3 * (int64_t)m->surface_vertex_count);
-    flx__vertex_normals(m->surface_vertex_count, m->surface_rest, m->surface_triangle_count, m->surface_triangle, normal);
+    flx__vertex_normals(m->surface_vertex_count, m->surface_rest, m->surface_triangle_count, m->surface_triangle,
+                        normal);
     if (d->region.kind == FLX_SHAPE_AUTO)
     {
         m->region_proposed = true;
@@ -269,7 +274,8 @@ static flx_status build_group(flx_build* build, int32_t index, int64_t* capacity
         {
             const int32_t s = b->surface_vertex_first + i;
             if (hit[i])
-                FLX_TRY(add_proxy(build, capacity, &m->surface[s], m->surface_rest + 3 * (int64_t)s, normal + 3 * (int64_t)s, s));
+                FLX_TRY(add_proxy(build, capacity, &m->surface[s], m->surface_rest + 3 * (int64_t)s,
+                                  normal + 3 * (int64_t)s, s));
         }
         if (mean_surface_edge(m, b, hit) > 1.5 * b->cell) // skin coarser than the lattice: fill in between its vertices
             FLX_TRY(sample_triangles(build, b, hit, b->cell, capacity));
@@ -278,11 +284,12 @@ static flx_status build_group(flx_build* build, int32_t index, int64_t* capacity
     if (g->proxy_count == 0)
     {
         if (d->region.kind == FLX_SHAPE_AUTO)
-            flx__log(ctx, FLX_LOG_NOTICE, "contact[%d]: the motion brings no part of body '%s' near %s; this contact does nothing",
-                     index, m->scene->body[d->body].name, d->self ? "itself" : "the obstacle");
+            flx__log(ctx, FLX_LOG_NOTICE,
+                     "contact[%d]: the motion brings no part of body '%s' near %s; this contact does nothing", index,
+                     m->scene->body[d->body].name, d->self ? "itself" : "the obstacle");
         else
-            status = flx__fail(ctx, FLX_ERR_SCENE, "contact[%d]: no surface vertex of body '%s' lies in the region", index,
-                               m->scene->body[d->body].name);
+            status = flx__fail(ctx, FLX_ERR_SCENE, "contact[%d]: no surface vertex of body '%s' lies in the region",
+                               index, m->scene->body[d->body].name);
         goto done;
     }
     if (d->self)
@@ -316,7 +323,8 @@ flx_status flx__build_contact(flx_build* build)
     {
         if (scene->contact[i].law != scene->contact[0].law)
         {
-            status = flx__fail(ctx, FLX_ERR_SCENE, "contact[%d]: one scene has one contact law; contact[0] has the other one", i);
+            status = flx__fail(ctx, FLX_ERR_SCENE,
+                               "contact[%d]: one scene has one contact law; contact[0] has the other one", i);
             goto done;
         }
         FLX_TRY(build_group(build, i, &capacity));
@@ -324,7 +332,9 @@ flx_status flx__build_contact(flx_build* build)
     int32_t prone = 0;
     for (int32_t i = 0; i < m->user_vertex_count; ++i) prone += build->prone[i];
     if (prone > MOST_PRONE)
-        status = flx__fail(ctx, FLX_ERR_SCENE, "contact: the regions hold %d collision-prone vertices; at most %d are allowed: name smaller regions or use a coarser lattice",
+        status = flx__fail(ctx, FLX_ERR_SCENE,
+                           "contact: the regions hold %d collision-prone vertices; at most %d are allowed: name "
+                           "smaller regions or use a coarser lattice",
                            prone, MOST_PRONE);
 done:
     return status;
@@ -339,8 +349,8 @@ flx_status flx__build_self_fields(flx_build* build)
     {
         flx_contact_group* g = &m->group[i];
         if (g->obstacle >= 0 || g->proxy_count == 0) continue;
-        const flx_body* b = &m->body[g->body];
-        double          lo[3] = { INFINITY, INFINITY, INFINITY }, hi[3] = { -INFINITY, -INFINITY, -INFINITY };
+        const flx_body* b     = &m->body[g->body];
+        double          lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
         for (int32_t k = 0; k < g->search_count; ++k)
             for (int j = 0; j < 4; ++j)
                 for (int c = 0; c < 3; ++c)
@@ -348,7 +358,8 @@ flx_status flx__build_self_fields(flx_build* build)
                     const double x = m->user_rest[3 * (int64_t)m->user_tet[4 * (int64_t)g->search[k] + j] + c];
                     lo[c] = fmin(lo[c], x), hi[c] = fmax(hi[c], x);
                 }
-        const char* path = m->scene->body[g->body].surface ? m->scene->body[g->body].surface : m->scene->body[g->body].tets;
+        const char* path =
+            m->scene->body[g->body].surface ? m->scene->body[g->body].surface : m->scene->body[g->body].tets;
         FLX_TRY(flx__distance_field_create(ctx, path, b->whole_bvh ? b->whole_bvh : b->bvh, lo, hi, 0.75 * b->cell,
                                            g->depth + b->cell, &g->field));
     }

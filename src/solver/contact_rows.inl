@@ -1,5 +1,5 @@
-// Rows U = W Sigma^-1 of contacts, their products with W^T, and what forces on them move. Compiled for float and double.
-// REAL and ROWS(name) are defined by the includer.
+// Rows U = W Sigma^-1 of contacts, their products with W^T, and what forces on them move. Compiled for float and
+// double. REAL and ROWS(name) are defined by the includer.
 
 /// U_i = sum_a w_a Sigma^-1[v_a, :] over the prone corners of contact i.
 static void ROWS(build)(const REAL* inverse, int32_t n1, int32_t n2, const flx_contact* c, REAL* row)
@@ -29,8 +29,8 @@ static double ROWS(dot)(const REAL* row, int32_t n1, const flx_contact* c)
 }
 
 /// delta[axis] += sum_i U_i f_i[axis] over [begin, end) of the prone vertices
-static void ROWS(move)(const REAL* rows, int32_t n2, int32_t count, const double* const f[3], int64_t begin, int64_t end,
-                       double* const delta[3])
+static void ROWS(move)(const REAL* rows, int32_t n2, int32_t count, const double* const f[3], int64_t begin,
+                       int64_t end, double* const delta[3])
 {
     for (int32_t i = 0; i < count; ++i)
     {

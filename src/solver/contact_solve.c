@@ -6,8 +6,8 @@
 //   B_ij = (n_i . n_j) (U W^T)_ij + delta_ij / c_i,   q_i = g_i + n_i . W d0,   0 <= lambda  _|_  B lambda + q >= 0,
 //   f_i = lambda_i n_i. Exact; lambda is the contact force; c -> infinity is a hard contact.
 //   Only rows that push or would penetrate are built: the others are checked afterwards and join when they must.
-// compliance, spring law [LLKS] eq. 8-10: (1/c + U W^T) f = (t - p) - W d0 for the proxies that penetrate, each axis alone.
-// refactor, spring law: Cholesky of Sigma + W^T C W, as the paper does.
+// compliance, spring law [LLKS] eq. 8-10: (1/c + U W^T) f = (t - p) - W d0 for the proxies that penetrate, each axis
+// alone. refactor, spring law: Cholesky of Sigma + W^T C W, as the paper does.
 //
 // Differs from [LLKS]: no refactorization; contacts that only push.
 #include "solver/solver_internal.h"
@@ -28,7 +28,10 @@
 
 #define MOST_ROUNDS 12 // times that rows may join the working set
 
-static bool is_spring(const flx_solver* s) { return s->model->scene->contact[0].law == FLX_LAW_SPRING; }
+static bool is_spring(const flx_solver* s)
+{
+    return s->model->scene->contact[0].law == FLX_LAW_SPRING;
+}
 
 static const flx_contact_group* group_of(const flx_solver* s, int32_t proxy)
 {
@@ -116,9 +119,10 @@ static void join_gram(void* user, int64_t begin, int64_t end, int32_t worker)
         for (int32_t j = 0; j <= i; ++j)
         {
             const flx_contact* d = &w->contact[w->pushing[j]];
-            double b = a->s->single ? rows_dot_f32((const float*)w->rows + i * a->s->n2, a->s->n1, d)
-                                    : rows_dot_f64((const double*)w->rows + i * a->s->n2, a->s->n1, d);
-            if (a->normals) b *= c->normal[0] * d->normal[0] + c->normal[1] * d->normal[1] + c->normal[2] * d->normal[2];
+            double             b = a->s->single ? rows_dot_f32((const float*)w->rows + i * a->s->n2, a->s->n1, d)
+                                                : rows_dot_f64((const double*)w->rows + i * a->s->n2, a->s->n1, d);
+            if (a->normals)
+                b *= c->normal[0] * d->normal[0] + c->normal[1] * d->normal[1] + c->normal[2] * d->normal[2];
             if (i == j) b += 1 / flx__contact_stiffness(a->s, c);
             w->gram[i * w->most + j] = b;
         }
@@ -129,7 +133,7 @@ static void join_gram(void* user, int64_t begin, int64_t end, int32_t worker)
 static void join(flx_solver* s, int32_t from, bool normals)
 {
     flx_contact_work* w    = &s->contact;
-    join_args         args = { s, from, normals };
+    join_args         args = {s, from, normals};
     flx__parallel_for(s->ctx, w->pushing_count - from, 4, join_rows, &args);
     flx__parallel_for(s->ctx, w->pushing_count - from, 4, join_gram, &args);
     for (int64_t i = from; i < w->pushing_count; ++i)
@@ -145,7 +149,7 @@ typedef struct move_args
 static void move_range(void* user, int64_t begin, int64_t end, int32_t worker)
 {
     (void)worker;
-    const move_args* a = user;
+    const move_args*        a = user;
     const flx_contact_work* w = &a->s->contact;
     if (a->s->single)
         rows_move_f32(w->rows, a->s->n2, w->pushing_count, a->force, begin, end, a->s->delta);
@@ -156,7 +160,7 @@ static void move_range(void* user, int64_t begin, int64_t end, int32_t worker)
 /// delta += U^T f
 static void move_by(flx_solver* s, const double* fx, const double* fy, const double* fz)
 {
-    move_args args = { s, { fx, fy, fz } };
+    move_args args = {s, {fx, fy, fz}};
     flx__parallel_for(s->ctx, s->n2, 512, move_range, &args);
 }
 
@@ -171,7 +175,7 @@ static void write_forces(flx_solver* s, flx_state* q, const double* f[3], bool u
     for (int32_t i = 0; i < w->pushing_count; ++i)
     {
         const flx_contact* c      = &w->contact[w->pushing[i]];
-        const double       f_i[3] = { f[0][i], f[1][i], f[2][i] };
+        const double       f_i[3] = {f[0][i], f[1][i], f[2][i]};
         if (c->proxy >= 0)
         {
             q->push[c->proxy] = unilateral ? f_i[0] * c->normal[0] + f_i[1] * c->normal[1] + f_i[2] * c->normal[2] : 1;
@@ -189,8 +193,8 @@ static void write_forces(flx_solver* s, flx_state* q, const double* f[3], bool u
 
 static void solve_unilateral(flx_solver* s, flx_state* q)
 {
-    flx_contact_work* w = &s->contact;
-    double*           f[3] = { w->lambda, w->lambda + w->most, w->lambda + 2 * (int64_t)w->most };
+    flx_contact_work* w    = &s->contact;
+    double*           f[3] = {w->lambda, w->lambda + w->most, w->lambda + 2 * (int64_t)w->most};
 
     flx__free_increment(s);
     for (int32_t i = 0; i < w->count; ++i)
@@ -210,8 +214,8 @@ static void solve_unilateral(flx_solver* s, flx_state* q)
                 ++s->stats.lost;
                 continue;
             }
-            w->guess[w->pushing_count] = push;
-            w->place[i]                = w->pushing_count;
+            w->guess[w->pushing_count]     = push;
+            w->place[i]                    = w->pushing_count;
             w->pushing[w->pushing_count++] = i;
         }
     }
@@ -230,7 +234,8 @@ static void solve_unilateral(flx_solver* s, flx_state* q)
         join(s, joined, true);
         for (int32_t i = joined; i < w->pushing_count; ++i) w->q[i] = w->free_gap[w->pushing[i]];
         joined = w->pushing_count;
-        s->stats.unsolved += flx__lcp_solve(s->ctx, &w->lcp, joined, w->gram, w->most, w->q, s->settings.contact_sweeps, w->guess) < 0;
+        s->stats.unsolved +=
+            flx__lcp_solve(s->ctx, &w->lcp, joined, w->gram, w->most, w->q, s->settings.contact_sweeps, w->guess) < 0;
         for (int32_t i = 0; i < joined; ++i)
             for (int k = 0; k < 3; ++k) f[k][i] = w->guess[i] * w->contact[w->pushing[i]].normal[k];
         move_by(s, f[0], f[1], f[2]);
@@ -242,8 +247,8 @@ static void solve_unilateral(flx_solver* s, flx_state* q)
                 ++s->stats.lost;
                 continue;
             }
-            w->guess[w->pushing_count] = 0;
-            w->place[i]                = w->pushing_count;
+            w->guess[w->pushing_count]     = 0;
+            w->place[i]                    = w->pushing_count;
             w->pushing[w->pushing_count++] = i;
         }
     }
@@ -279,7 +284,7 @@ static double pull(const flx_solver* s, const flx_contact* c, int axis)
 static void solve_spring(flx_solver* s, flx_state* q)
 {
     flx_contact_work* w    = &s->contact;
-    double*           f[3] = { w->lambda, w->lambda + w->most, w->lambda + 2 * (int64_t)w->most };
+    double*           f[3] = {w->lambda, w->lambda + w->most, w->lambda + 2 * (int64_t)w->most};
     flx__free_increment(s);
     gather_penetrating(s);
     join(s, 0, false);
@@ -329,10 +334,11 @@ static void solve_refactor(flx_solver* s, flx_state* q)
 {
     flx_contact_work* w    = &s->contact;
     const int64_t     n2   = s->n2;
-    double*           f[3] = { w->lambda, w->lambda + w->most, w->lambda + 2 * (int64_t)w->most };
+    double*           f[3] = {w->lambda, w->lambda + w->most, w->lambda + 2 * (int64_t)w->most};
     gather_penetrating(s);
 
-    for (int c = 0; c < 3; ++c) memcpy(s->push[c], s->reduced[c], sizeof(double) * (size_t)n2); // the right-hand side, for now
+    for (int c = 0; c < 3; ++c)
+        memcpy(s->push[c], s->reduced[c], sizeof(double) * (size_t)n2); // the right-hand side, for now
     memcpy(s->dense, s->schur, (s->single ? sizeof(float) : sizeof(double)) * (size_t)(n2 * n2));
     for (int32_t i = 0; i < w->pushing_count; ++i)
     {
@@ -371,7 +377,8 @@ static void solve_refactor(flx_solver* s, flx_state* q)
         const flx_contact* c = &w->contact[w->pushing[i]];
         double             moved[3];
         moved_by(c, s->delta, s->n1, moved);
-        for (int axis = 0; axis < 3; ++axis) f[axis][i] = flx__contact_stiffness(s, c) * (pull(s, c, axis) - moved[axis]);
+        for (int axis = 0; axis < 3; ++axis)
+            f[axis][i] = flx__contact_stiffness(s, c) * (pull(s, c, axis) - moved[axis]);
     }
     write_forces(s, q, (const double**)f, false);
 }

@@ -1,8 +1,9 @@
-// Contact detection of one inner iteration: every `contact:` entry of the scene, in order; then elements that are squeezed.
+// Contact detection of one inner iteration: every `contact:` entry of the scene, in order; then elements that are
+// squeezed.
 //
-// Contact on the skin cannot see a fold so sharp that it lies inside one layer of elements: the element across it is squeezed
-// flat and then inside out, at a finite energy. So an element of the region with a stretch sigma = u . F v below
-// min_stretch becomes a contact of its own:
+// Contact on the skin cannot see a fold so sharp that it lies inside one layer of elements: the element across it is
+// squeezed flat and then inside out, at a finite energy. So an element of the region with a stretch sigma = u . F v
+// below min_stretch becomes a contact of its own:
 //   l (u . F v - min_stretch) >= 0,   u . F v = sum_i (g_i . v) (u . x_i),   l = cell
 // a row with weights l g_i . v (they sum to 0), normal u and no target. It meets the other contacts in the same system.
 // Differs: not in [LLKS].
@@ -69,8 +70,8 @@ void flx__find_contacts(flx_solver* s, double time)
     w->count            = 0;
     for (int32_t i = 0; i < m->group_count; ++i)
     {
-        const flx_contact_group* g   = &m->group[i];
-        flx_contact*             out = w->contact + w->count;
+        const flx_contact_group* g     = &m->group[i];
+        flx_contact*             out   = w->contact + w->count;
         int32_t                  found = 0;
         if (g->proxy_count == 0) continue;
         if (g->obstacle >= 0)

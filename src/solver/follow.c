@@ -4,9 +4,9 @@
 //
 // w_b is what the global step answers when bone b alone moves by a unit: weights that know the flesh's shape. They are
 // between 0 and 1 on lattices, and with those of the bones that stay they sum to 1 where only bones hold the body.
-// The plain iteration finds the translation part of this motion by itself, but not the rotation: a hand that swings with
-// the forearm would be turned one element layer an iteration.
-// It moves where the iteration begins, not what an equilibrium is. Differs: not in [LLKS].
+// The plain iteration finds the translation part of this motion by itself, but not the rotation: a hand that swings
+// with the forearm would be turned one element layer an iteration. It moves where the iteration begins, not what an
+// equilibrium is. Differs: not in [LLKS].
 #include "solver/solver_internal.h"
 
 #include "math/mat3.h"
@@ -88,7 +88,7 @@ void flx__follow_bones(flx_solver* s, double time)
         flx_scene_bone_pose(scene, s->follower[k], time - s->dt, R, t);
         const flx_obstacle_pose* now = &s->bone[s->follower[k]];
         if (memcmp(R, now->R, sizeof R) == 0 && memcmp(t, now->t, sizeof t) == 0) continue; // held: exactly nothing
-        follow_args a = { s, s->follow_weight + (int64_t)k * s->n, { 0 }, { 0 } };
+        follow_args a = {s, s->follow_weight + (int64_t)k * s->n, {0}, {0}};
         flx__transpose3(R, before);
         flx__mul3(now->R, before, a.R); // D = now o before^-1
         double turned[3];

@@ -1,4 +1,5 @@
-// The local step and the residual: rotations and forces of all elements, springs, loads, inertia, gathered at the vertices.
+// The local step and the residual: rotations and forces of all elements, springs, loads, inertia, gathered at the
+// vertices.
 //
 //   r = -dE/dx,   E = sum_e mu_e Vol_e |F_e - R_e|^2 + sum_s c_s/2 |p_s - t_s|^2 - loads . x + inertia/2 |x - x~|_M^2
 //
@@ -27,13 +28,14 @@ static void patch_range(void* user, int64_t begin, int64_t end, int32_t worker)
 
 static void run_patches(flx_solver* s, const flx_patches* p, flx_element_work* w, const double* u_rotation)
 {
-    patch_args a = { s, { .patches    = p,
-                          .u          = s->u,
-                          .u_rotation = u_rotation,
-                          .force      = w->force,
-                          .energy     = w->energy,
-                          .inverted   = w->inverted,
-                          .scratch    = s->scratch } };
+    patch_args a = {s,
+                    {.patches    = p,
+                     .u          = s->u,
+                     .u_rotation = u_rotation,
+                     .force      = w->force,
+                     .energy     = w->energy,
+                     .inverted   = w->inverted,
+                     .scratch    = s->scratch}};
     flx__parallel_for(s->ctx, p->patch_count, 4, patch_range, &a);
 }
 
@@ -97,8 +99,9 @@ static void gather_range(void* user, int64_t begin, int64_t end, int32_t worker)
     double             energy = 0, worst = 0;
     for (int64_t v = begin; v < end; ++v)
     {
-        double f[3] = { s->r[0][v], s->r[1][v], s->r[2][v] }; // loads
-        for (int32_t k = m->alpha_first[v]; k < m->alpha_first[v + 1]; ++k) add_slot(s, s->alpha.force, m->alpha_slot[k], f);
+        double f[3] = {s->r[0][v], s->r[1][v], s->r[2][v]}; // loads
+        for (int32_t k = m->alpha_first[v]; k < m->alpha_first[v + 1]; ++k)
+            add_slot(s, s->alpha.force, m->alpha_slot[k], f);
         for (int32_t k = m->spring_first[v]; k < m->spring_first[v + 1]; ++k)
         {
             const int32_t entry = m->spring_entry[k];
@@ -144,12 +147,15 @@ static double add_loads(flx_solver* s, double time)
     return energy;
 }
 
-static int64_t chunks_of(int64_t count) { return (count + FLX_CHUNK - 1) / FLX_CHUNK; }
+static int64_t chunks_of(int64_t count)
+{
+    return (count + FLX_CHUNK - 1) / FLX_CHUNK;
+}
 
 void flx__residual(flx_solver* s, double time)
 {
     const flx_model* m = s->model;
-    gather_args      a = { s, time, NULL };
+    gather_args      a = {s, time, NULL};
     flx__parallel_for(s->ctx, s->n, FLX_CHUNK, displacement_range, &a);
     run_patches(s, &m->alpha, &s->alpha, NULL);
 
@@ -178,8 +184,9 @@ static void gather_beta(void* user, int64_t begin, int64_t end, int32_t worker)
     const flx_model*   m = a->s->model;
     for (int64_t i = begin; i < end; ++i)
     {
-        double f[3] = { 0 };
-        for (int32_t k = m->beta_first[i]; k < m->beta_first[i + 1]; ++k) add_slot(a->s, a->s->beta.force, m->beta_slot[k], f);
+        double f[3] = {0};
+        for (int32_t k = m->beta_first[i]; k < m->beta_first[i + 1]; ++k)
+            add_slot(a->s, a->s->beta.force, m->beta_slot[k], f);
         for (int c = 0; c < 3; ++c) a->out[c][i] = f[c];
     }
 }
@@ -188,7 +195,7 @@ void flx__beta_forces(flx_solver* s, bool turned, double* const out[3])
 {
     const flx_model* m = s->model;
     run_patches(s, &m->beta, &s->beta, turned ? s->u_turned : NULL);
-    gather_args a = { s, 0, out };
+    gather_args a = {s, 0, out};
     flx__parallel_for(s->ctx, s->n2, 512, gather_beta, &a);
     if (turned) return;
     for (int32_t k = 0; k < m->beta.patch_count; ++k)
@@ -226,7 +233,7 @@ static void energy_range(void* user, int64_t begin, int64_t end, int32_t worker)
 double flx__reference_energy(flx_solver* s, const double* x, double time, int32_t* inverted)
 {
     const flx_model* m = s->model;
-    energy_args      a = { s, x };
+    energy_args      a = {s, x};
     flx__parallel_for(s->ctx, m->tet_count, FLX_CHUNK, energy_range, &a);
     double energy = 0, turned = 0;
     for (int64_t k = 0; k < chunks_of(m->tet_count); ++k) energy += s->partial[4 * k], turned += s->partial[4 * k + 1];

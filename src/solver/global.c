@@ -2,12 +2,11 @@
 //
 //   (A + W^T C W) dx = r + W^T C (t - p),  once in an outer iteration, contacts as springs
 //
-// `full` factorizes the sum anew whenever contacts are there, and allocates to do so: it is what the fast paths are measured
-// and tested against, not a path to run.
+// `full` factorizes the sum anew whenever contacts are there, and allocates to do so: it is what the fast paths are
+// measured and tested against, not a path to run.
 #include "solver/solver_internal.h"
 
 #include <string.h>
-
 
 /// Right-hand side r + W^T C (t - p) into b_f64; the working set are the penetrating contacts.
 static void right_hand_side(flx_solver* s)
@@ -20,7 +19,7 @@ static void right_hand_side(flx_solver* s)
         const flx_contact* c = &w->contact[i];
         if (!(c->gap < 0) || w->pushing_count == w->most) continue;
         w->pushing[w->pushing_count++] = i;
-        const double k = flx__contact_stiffness(s, c);
+        const double k                 = flx__contact_stiffness(s, c);
         for (int axis = 0; axis < 3; ++axis)
         {
             double pull = c->target[axis];
@@ -60,7 +59,7 @@ static flx_status sum_matrix(flx_solver* s, flx_csc* out)
     const flx_csc*    a      = &s->matrix;
     const int32_t     n      = s->n;
     int64_t*          count  = NULL;
-    flx_csc           sum    = { .n = n };
+    flx_csc           sum    = {.n = n};
     int64_t           most   = a->first[n] + (int64_t)w->pushing_count * FLX_CONTACT_CORNERS * FLX_CONTACT_CORNERS;
 
     FLX_NEW(ctx, sum.first, (int64_t)n + 1);
@@ -120,7 +119,7 @@ static flx_status sum_matrix(flx_solver* s, flx_csc* out)
     }
     sum.first[n] = at;
     *out         = sum;
-    sum          = (flx_csc){ 0 };
+    sum          = (flx_csc){0};
 done:
     flx__csc_release(ctx, &sum);
     flx__free(ctx, count);
@@ -130,13 +129,13 @@ done:
 static flx_status solve_full(flx_solver* s)
 {
     flx_status  status = FLX_OK;
-    flx_csc     sum    = { 0 };
+    flx_csc     sum    = {0};
     flx_factor* factor = s->factor;
     if (s->contact.pushing_count > 0)
     {
         factor = NULL;
         FLX_TRY(sum_matrix(s, &sum));
-        FLX_TRY(flx__factor_create(s->ctx, &sum, s->n, &(flx_factor_options){ .keep_double = true }, NULL, &factor));
+        FLX_TRY(flx__factor_create(s->ctx, &sum, s->n, &(flx_factor_options){.keep_double = true}, NULL, &factor));
     }
     flx__factor_forward_f64(factor, s->b_f64);
     flx__factor_backward_f64(factor, s->b_f64);
@@ -154,17 +153,19 @@ static void solve_pcg(flx_solver* s)
     {
         const flx_contact* c = &w->contact[w->pushing[i]];
         for (int a = 0; a < FLX_CONTACT_CORNERS; ++a)
-            if (c->vertex[a] >= 0) s->pcg_diagonal[c->vertex[a]] += flx__contact_stiffness(s, c) * c->weight[a] * c->weight[a];
+            if (c->vertex[a] >= 0)
+                s->pcg_diagonal[c->vertex[a]] += flx__contact_stiffness(s, c) * c->weight[a] * c->weight[a];
     }
-    double*       x[3] = { s->pcg_work + 15 * (int64_t)s->n, s->pcg_work + 16 * (int64_t)s->n, s->pcg_work + 17 * (int64_t)s->n };
-    const flx_pcg pcg  = { .ctx            = s->ctx,
-                           .a              = &s->rows,
-                           .extra_diagonal = s->pcg_diagonal,
-                           .extra          = apply_contacts,
-                           .extra_user     = s,
-                           .max_iterations = s->settings.pcg_iterations,
-                           .tolerance      = s->settings.pcg_tolerance,
-                           .work           = s->pcg_work };
+    double*       x[3] = {s->pcg_work + 15 * (int64_t)s->n, s->pcg_work + 16 * (int64_t)s->n,
+                          s->pcg_work + 17 * (int64_t)s->n};
+    const flx_pcg pcg  = {.ctx            = s->ctx,
+                          .a              = &s->rows,
+                          .extra_diagonal = s->pcg_diagonal,
+                          .extra          = apply_contacts,
+                          .extra_user     = s,
+                          .max_iterations = s->settings.pcg_iterations,
+                          .tolerance      = s->settings.pcg_tolerance,
+                          .work           = s->pcg_work};
     flx__pcg_solve(&pcg, (const double* const*)s->b_f64, x, false);
     for (int c = 0; c < 3; ++c) memcpy(s->b_f64[c], x[c], sizeof(double) * (size_t)s->n);
 }
@@ -196,7 +197,8 @@ flx_status flx__global_solve(flx_solver* s, flx_state* q)
                     off -= c->weight[a] * (s->x[3 * (int64_t)c->vertex[a] + axis] + s->b_f64[axis][c->vertex[a]]);
             q->force[3 * (int64_t)c->proxy + axis] = k * off;
             for (int a = 0; a < FLX_CONTACT_CORNERS; ++a)
-                if (c->vertex[a] >= s->n1) q->prone_force[3 * (int64_t)(c->vertex[a] - s->n1) + axis] += c->weight[a] * k * off;
+                if (c->vertex[a] >= s->n1)
+                    q->prone_force[3 * (int64_t)(c->vertex[a] - s->n1) + axis] += c->weight[a] * k * off;
         }
     }
 done:

@@ -4,8 +4,8 @@
 //
 // It needs a handful of exchanges or none that help; then an active-set method takes over, which lowers the objective
 // 1/2 lambda B lambda + q lambda with every change and so ends for certain.
-// Based on [KimPark11] (blocks), [LawsonHanson74] (active set). The problem is strictly convex: the answer does not depend
-// on the path.
+// Based on [KimPark11] (blocks), [LawsonHanson74] (active set). The problem is strictly convex: the answer does not
+// depend on the path.
 #include "solver/lcp.h"
 
 #include "sparse/sparse.h"
@@ -18,7 +18,7 @@
 flx_status flx__lcp_create(flx_context* ctx, int32_t most, flx_lcp* out)
 {
     flx_status status = FLX_OK;
-    *out              = (flx_lcp){ .most = most };
+    *out              = (flx_lcp){.most = most};
     FLX_NEW(ctx, out->factor, (int64_t)most * most);
     FLX_NEW(ctx, out->rhs, most);
     FLX_NEW(ctx, out->free_row, most);
@@ -34,11 +34,12 @@ void flx__lcp_release(flx_context* ctx, flx_lcp* lcp)
     flx__free(ctx, lcp->rhs);
     flx__free(ctx, lcp->free_row);
     flx__free(ctx, lcp->is_free);
-    *lcp = (flx_lcp){ 0 };
+    *lcp = (flx_lcp){0};
 }
 
 /// lambda_F from the current guess. A matrix that rounding made indefinite is lifted a little and tried again.
-static void solve_free(flx_context* ctx, flx_lcp* l, int32_t k, const double* b, int64_t ld, const double* q, int32_t* count)
+static void solve_free(flx_context* ctx, flx_lcp* l, int32_t k, const double* b, int64_t ld, const double* q,
+                       int32_t* count)
 {
     int32_t f = 0;
     for (int32_t i = 0; i < k; ++i)
@@ -71,8 +72,8 @@ static double approach(const flx_lcp* l, const double* b, int64_t ld, const doub
     return w;
 }
 
-/// Exchange every wrong row until none is or the exchanges stop helping. Returns the changes made, -1 = did not get there;
-/// lambda is then the last guess, clipped.
+/// Exchange every wrong row until none is or the exchanges stop helping. Returns the changes made, -1 = did not get
+/// there; lambda is then the last guess, clipped.
 static int32_t exchange_blocks(flx_context* ctx, flx_lcp* l, int32_t k, const double* b, int64_t ld, const double* q,
                                double w_small, int32_t most_changes, double* lambda)
 {
@@ -106,8 +107,8 @@ static int32_t exchange_blocks(flx_context* ctx, flx_lcp* l, int32_t k, const do
     }
 }
 
-/// From lambda >= 0: minimise over the rows that push, stopping where one would pull; then let the row join that approaches
-/// fastest. The objective falls with each change.
+/// From lambda >= 0: minimise over the rows that push, stopping where one would pull; then let the row join that
+/// approaches fastest. The objective falls with each change.
 static int32_t active_set(flx_context* ctx, flx_lcp* l, int32_t k, const double* b, int64_t ld, const double* q,
                           double w_small, int32_t most_changes, double* lambda)
 {

@@ -6,9 +6,9 @@
 
 typedef struct flx_lcp
 {
-    int32_t  most;   // rows it has room for
-    double*  factor; // [most][most]
-    double*  rhs;    // [most]
+    int32_t  most;     // rows it has room for
+    double*  factor;   // [most][most]
+    double*  rhs;      // [most]
     int32_t* free_row; // [most]
     uint8_t* is_free;  // [most]
 } flx_lcp;

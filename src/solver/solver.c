@@ -1,4 +1,5 @@
-// Solvers: everything a step needs, made once. Factor, Sigma and its inverse as the strategy wants them, and all workspace.
+// Solvers: everything a step needs, made once. Factor, Sigma and its inverse as the strategy wants them, and all
+// workspace.
 #include "solver/solver_internal.h"
 
 #include "mesh/mesh_internal.h"
@@ -13,14 +14,18 @@ static flx_status report(flx_context* ctx, flx_progress_fn progress, void* user,
 
 static flx_status check_choices(flx_solver* s)
 {
-    const flx_model* m = s->model;
+    const flx_model* m      = s->model;
     const flx_status ranges = flx_settings_check(s->ctx, &s->settings);
     if (ranges != FLX_OK) return ranges;
     if (!s->has_contact || s->settings.strategy == FLX_STRATEGY_COMPLIANCE) return FLX_OK;
     if (m->scene->contact[0].law == FLX_LAW_UNILATERAL)
-        return flx__fail(s->ctx, FLX_ERR_SETTING, "strategy: 'refactor', 'full' and 'pcg' know contacts as springs in all directions: give the contacts `law: spring`, or use strategy 'compliance'");
+        return flx__fail(s->ctx, FLX_ERR_SETTING,
+                         "strategy: 'refactor', 'full' and 'pcg' know contacts as springs in all directions: give the "
+                         "contacts `law: spring`, or use strategy 'compliance'");
     if (s->settings.strategy != FLX_STRATEGY_REFACTOR && s->settings.inner > 1)
-        return flx__fail(s->ctx, FLX_ERR_SETTING, "inner = %d: strategies 'full' and 'pcg' solve everything at once; only 1 is allowed", s->settings.inner);
+        return flx__fail(s->ctx, FLX_ERR_SETTING,
+                         "inner = %d: strategies 'full' and 'pcg' solve everything at once; only 1 is allowed",
+                         s->settings.inner);
     return FLX_OK;
 }
 
@@ -44,8 +49,11 @@ static flx_status check_held(const flx_solver* s, double time)
         const int32_t v = m->tet[4 * (int64_t)e];
         if (held[label[v]]) continue;
         const int32_t body = m->tet_body[e], user = m->user_of[v] - m->body[body].vertex_first;
-        status = flx__fail(ctx, FLX_ERR_UNHELD, "body '%s': nothing holds the component with vertex %d (at %.4g %.4g %.4g m): attach or fix it, set solver.proximal (quasistatic, held by contact), or use mode dynamic",
-                           m->scene->body[body].name, user + 1, m->x_rest[3 * (int64_t)v], m->x_rest[3 * (int64_t)v + 1], m->x_rest[3 * (int64_t)v + 2]);
+        status = flx__fail(ctx, FLX_ERR_UNHELD,
+                           "body '%s': nothing holds the component with vertex %d (at %.4g %.4g %.4g m): attach or fix "
+                           "it, set solver.proximal (quasistatic, held by contact), or use mode dynamic",
+                           m->scene->body[body].name, user + 1, m->x_rest[3 * (int64_t)v],
+                           m->x_rest[3 * (int64_t)v + 1], m->x_rest[3 * (int64_t)v + 2]);
         goto done;
     }
 done:
@@ -71,7 +79,9 @@ static flx_status name_bad_row(const flx_solver* s, int32_t row)
     const int32_t    user = m->user_of[row];
     int32_t          body = 0;
     while (user >= m->body[body].vertex_first + m->body[body].vertex_count) ++body;
-    return flx__fail(s->ctx, FLX_ERR_UNHELD, "body '%s': the system matrix is not positive definite at vertex %d: nothing holds it, or a stiffness is too small beside the others",
+    return flx__fail(s->ctx, FLX_ERR_UNHELD,
+                     "body '%s': the system matrix is not positive definite at vertex %d: nothing holds it, or a "
+                     "stiffness is too small beside the others",
                      m->scene->body[body].name, user - m->body[body].vertex_first + 1);
 }
 
@@ -84,7 +94,7 @@ static void drop_factor(flx_solver* s)
     flx__free(s->ctx, s->schur);
     flx__free(s->ctx, s->schur_inverse);
     s->schur = s->schur_inverse = NULL;
-    s->spring_set               = 0; // no set of springs: the next step with timed springs factorizes, also after a failure
+    s->spring_set = 0; // no set of springs: the next step with timed springs factorizes, also after a failure
 }
 
 /// The same numbers in single precision; `wide` is freed when that succeeds.
@@ -135,7 +145,7 @@ flx_status flx__solver_factorize(flx_solver* s, double time)
 {
     flx_status       status = FLX_OK;
     const flx_model* m      = s->model;
-    flx_csc          a      = { 0 };
+    flx_csc          a      = {0};
     int32_t          bad    = -1;
 
     drop_factor(s);
@@ -146,22 +156,23 @@ flx_status flx__solver_factorize(flx_solver* s, double time)
     else
     {
         const bool               full    = s->settings.strategy == FLX_STRATEGY_FULL;
-        const flx_factor_options options = { .single = s->single && !full, .keep_double = !s->single || full };
+        const flx_factor_options options = {.single = s->single && !full, .keep_double = !s->single || full};
         status = flx__factor_create(s->ctx, &a, full ? s->n : s->n1, &options, &bad, &s->factor);
         if (status == FLX_ERR_UNHELD && bad >= 0) status = name_bad_row(s, bad);
         if (status != FLX_OK) goto done;
-        const flx_factor_info f   = flx__factor_get_info(s->factor);
-        s->info.ms_factor         = f.ms_analyze + f.ms_factor;
-        s->info.factor_nonzeros   = f.nonzeros;
-        s->info.factor_flops      = f.flops;
-        const int64_t size        = s->single ? 4 : 8;
-        s->info.step_bytes_read   = 2 * f.nonzeros * size + (int64_t)s->n2 * s->n2 * size + (int64_t)m->tet_count * (36 + 4 + 8);
+        const flx_factor_info f = flx__factor_get_info(s->factor);
+        s->info.ms_factor       = f.ms_analyze + f.ms_factor;
+        s->info.factor_nonzeros = f.nonzeros;
+        s->info.factor_flops    = f.flops;
+        const int64_t size      = s->single ? 4 : 8;
+        s->info.step_bytes_read =
+            2 * f.nonzeros * size + (int64_t)s->n2 * s->n2 * size + (int64_t)m->tet_count * (36 + 4 + 8);
         if (!full) FLX_TRY(keep_schur(s));
     }
     if (s->settings.strategy == FLX_STRATEGY_FULL)
     {
         s->matrix = a;
-        a         = (flx_csc){ 0 };
+        a         = (flx_csc){0};
     }
     s->spring_set = flx__spring_set(m, time);
 done:
@@ -173,7 +184,7 @@ done:
 static flx_status element_work(flx_solver* s, const flx_patches* p, flx_element_work* w)
 {
     flx_status status = FLX_OK;
-    w->force          = flx__alloc_zero(s->ctx, 4 * (int64_t)p->local_count, s->single ? sizeof(float) : sizeof(double));
+    w->force = flx__alloc_zero(s->ctx, 4 * (int64_t)p->local_count, s->single ? sizeof(float) : sizeof(double));
     if (!w->force) return FLX_ERR_MEMORY;
     FLX_NEW_ZERO(s->ctx, w->energy, p->patch_count);
     FLX_NEW_ZERO(s->ctx, w->inverted, p->patch_count);
@@ -202,7 +213,8 @@ static flx_status contact_workspace(flx_solver* s)
     const flx_model*  m      = s->model;
     flx_contact_work* w      = &s->contact;
 
-    s->limits_squeeze = s->has_contact && s->settings.min_stretch > 0 && s->settings.strategy == FLX_STRATEGY_COMPLIANCE &&
+    s->limits_squeeze = s->has_contact && s->settings.min_stretch > 0 &&
+                        s->settings.strategy == FLX_STRATEGY_COMPLIANCE &&
                         m->scene->contact[0].law == FLX_LAW_UNILATERAL;
     w->capacity = m->proxy_count + (s->limits_squeeze ? m->beta.tet_count : 0);
     w->most     = w->capacity < FLX_MOST_PUSHING ? w->capacity : FLX_MOST_PUSHING;
@@ -235,28 +247,31 @@ static flx_status contact_workspace(flx_solver* s)
         const flx_contact_group* g = &m->group[i];
         const flx_body*          b = &m->body[g->body];
         if (g->obstacle >= 0 || g->proxy_count == 0) continue;
-        const flx_self_contact_desc d = { .x_rest           = m->x_rest,
-                                          .vertex_count     = m->vertex_count,
-                                          .tet              = m->tet,
-                                          .tet_count        = m->tet_count,
-                                          .search_count     = g->search_count,
-                                          .search           = g->search,
-                                          .proxy_count      = g->proxy_count,
-                                          .proxy            = m->proxy + g->proxy_first,
-                                          .field            = g->field,
-                                          .bvh              = b->bvh,
-                                          .surface_triangle = m->surface_triangle + 3 * (int64_t)b->surface_triangle_first,
-                                          .surface          = m->surface,
-                                          .prone            = s->prone,
-                                          .exclude          = g->exclude,
-                                          .margin           = g->margin,
-                                          .offset           = g->offset,
-                                          .depth            = g->depth };
+        const flx_self_contact_desc d = {.x_rest       = m->x_rest,
+                                         .vertex_count = m->vertex_count,
+                                         .tet          = m->tet,
+                                         .tet_count    = m->tet_count,
+                                         .search_count = g->search_count,
+                                         .search       = g->search,
+                                         .proxy_count  = g->proxy_count,
+                                         .proxy        = m->proxy + g->proxy_first,
+                                         .field        = g->field,
+                                         .bvh          = b->bvh,
+                                         .surface_triangle =
+                                             m->surface_triangle + 3 * (int64_t)b->surface_triangle_first,
+                                         .surface = m->surface,
+                                         .prone   = s->prone,
+                                         .exclude = g->exclude,
+                                         .margin  = g->margin,
+                                         .offset  = g->offset,
+                                         .depth   = g->depth};
         FLX_TRY(flx__self_contact_create(ctx, &d, &s->self[i]));
         double        deepest  = 0;
         const int32_t overlaps = flx__self_contact_rest_overlaps(s->self[i], &deepest);
         if (overlaps > 0)
-            flx__log(ctx, FLX_LOG_NOTICE, "contact[%d]: body '%s' overlaps itself at rest: %d proxies, the deepest by %.3g m; these pairs count their gap from there",
+            flx__log(ctx, FLX_LOG_NOTICE,
+                     "contact[%d]: body '%s' overlaps itself at rest: %d proxies, the deepest by %.3g m; these pairs "
+                     "count their gap from there",
                      g->desc, m->scene->body[g->body].name, overlaps, deepest);
     }
 done:
@@ -265,20 +280,20 @@ done:
 
 static flx_status workspace(flx_solver* s)
 {
-    flx_status       status = FLX_OK;
-    flx_context*     ctx    = s->ctx;
-    const flx_model* m      = s->model;
-    const bool       whole  = s->settings.strategy == FLX_STRATEGY_FULL || s->settings.strategy == FLX_STRATEGY_PCG;
+    flx_status       status  = FLX_OK;
+    flx_context*     ctx     = s->ctx;
+    const flx_model* m       = s->model;
+    const bool       whole   = s->settings.strategy == FLX_STRATEGY_FULL || s->settings.strategy == FLX_STRATEGY_PCG;
     const int64_t    longest = m->tet_count > s->n ? m->tet_count : s->n;
 
-    double** const field[] = { &s->x, &s->u, &s->u_turned, &s->x_inertial, &s->x_start, &s->x_outer };
+    double** const field[] = {&s->x, &s->u, &s->u_turned, &s->x_inertial, &s->x_start, &s->x_outer};
     for (size_t i = 0; i < sizeof field / sizeof field[0]; ++i) FLX_NEW_ZERO(ctx, *field[i], 3 * (int64_t)s->n);
     FLX_TRY(columns(ctx, s->n, s->r));
     if (s->single && !whole)
         FLX_TRY(narrow_columns(ctx, s->n, s->b_f32));
     else
         FLX_TRY(columns(ctx, s->n, s->b_f64));
-    double** const prone[] = { s->base, s->running, s->reduced, s->delta, s->d, s->push };
+    double** const prone[] = {s->base, s->running, s->reduced, s->delta, s->d, s->push};
     for (size_t i = 0; i < sizeof prone / sizeof prone[0]; ++i) FLX_TRY(columns(ctx, s->n2, prone[i]));
     FLX_TRY(narrow_columns(ctx, s->n2, s->narrow_in));
     FLX_TRY(narrow_columns(ctx, s->n2, s->narrow_out));
@@ -298,17 +313,18 @@ static flx_status workspace(flx_solver* s)
     FLX_TRY(element_work(s, &m->alpha, &s->alpha));
     FLX_TRY(element_work(s, &m->beta, &s->beta));
     const int64_t local = m->alpha.local_max > m->beta.local_max ? m->alpha.local_max : m->beta.local_max;
-    s->scratch = flx__alloc_zero(ctx, flx_context_worker_count(ctx) * 12 * local + 1, s->single ? sizeof(float) : sizeof(double));
+    s->scratch          = flx__alloc_zero(ctx, flx_context_worker_count(ctx) * 12 * local + 1,
+                                 s->single ? sizeof(float) : sizeof(double));
     if (!s->scratch) status = FLX_ERR_MEMORY;
 done:
     return status;
 }
 
-flx_status flx_solver_create(flx_context* ctx, const flx_model* m, const flx_settings* settings, flx_progress_fn progress,
-                             void* user, flx_solver** out)
+flx_status flx_solver_create(flx_context* ctx, const flx_model* m, const flx_settings* settings,
+                             flx_progress_fn progress, void* user, flx_solver** out)
 {
-    flx_status status = FLX_OK;
-    flx_solver* s     = NULL;
+    flx_status    status = FLX_OK;
+    flx_solver*   s      = NULL;
     const int64_t before = flx_context_bytes_now(ctx);
 
     *out = NULL;
@@ -318,8 +334,8 @@ flx_status flx_solver_create(flx_context* ctx, const flx_model* m, const flx_set
     s->settings    = settings ? *settings : m->scene->settings;
     s->has_contact = m->proxy_count > 0;
     FLX_TRY(check_choices(s));
-    s->single   = s->settings.precision == FLX_PRECISION_SINGLE;
-    s->kernel   = flx__kernels_for(flx__context_isa(ctx));
+    s->single    = s->settings.precision == FLX_PRECISION_SINGLE;
+    s->kernel    = flx__kernels_for(flx__context_isa(ctx));
     s->corotated = s->single ? s->kernel.corotated_f32 : s->kernel.corotated_f64;
     s->n = m->vertex_count, s->n1 = m->free_count, s->n2 = m->prone_count;
     const bool dynamic = s->settings.mode == FLX_MODE_DYNAMIC;
@@ -354,18 +370,53 @@ void flx_solver_destroy(flx_solver* s)
     flx__lcp_release(ctx, &s->contact.lcp);
     for (int c = 0; c < 3; ++c)
     {
-        void* const column[] = { s->r[c], s->b_f32[c], s->b_f64[c], s->base[c], s->running[c], s->reduced[c], s->delta[c],
-                                 s->d[c], s->push[c], s->narrow_in[c], s->narrow_out[c] };
+        void* const column[] = {s->r[c],     s->b_f32[c], s->b_f64[c], s->base[c],      s->running[c],   s->reduced[c],
+                                s->delta[c], s->d[c],     s->push[c],  s->narrow_in[c], s->narrow_out[c]};
         for (size_t i = 0; i < sizeof column / sizeof column[0]; ++i) flx__free(ctx, column[i]);
     }
-    flx_contact_work* w = &s->contact;
-    void* const array[] = { s->dense, s->pcg_work, s->pcg_diagonal, s->x, s->u, s->u_turned, s->x_inertial, s->x_start, s->x_outer,
-                            s->push_before, s->force_before, s->prone_before, s->spring_force, s->bone, s->prone, s->squeeze, s->follower, s->follow_weight, s->partial,
-                            s->alpha.force, s->alpha.energy, s->alpha.inverted, s->beta.force, s->beta.energy,
-                            s->beta.inverted, s->scratch, s->self, w->contact, w->scratch, w->free_gap, w->place, w->pushing,
-                            w->q, w->guess, w->lambda, w->rows, w->gram };
+    flx_contact_work* w       = &s->contact;
+    void* const       array[] = {s->dense,
+                                 s->pcg_work,
+                                 s->pcg_diagonal,
+                                 s->x,
+                                 s->u,
+                                 s->u_turned,
+                                 s->x_inertial,
+                                 s->x_start,
+                                 s->x_outer,
+                                 s->push_before,
+                                 s->force_before,
+                                 s->prone_before,
+                                 s->spring_force,
+                                 s->bone,
+                                 s->prone,
+                                 s->squeeze,
+                                 s->follower,
+                                 s->follow_weight,
+                                 s->partial,
+                                 s->alpha.force,
+                                 s->alpha.energy,
+                                 s->alpha.inverted,
+                                 s->beta.force,
+                                 s->beta.energy,
+                                 s->beta.inverted,
+                                 s->scratch,
+                                 s->self,
+                                 w->contact,
+                                 w->scratch,
+                                 w->free_gap,
+                                 w->place,
+                                 w->pushing,
+                                 w->q,
+                                 w->guess,
+                                 w->lambda,
+                                 w->rows,
+                                 w->gram};
     for (size_t i = 0; i < sizeof array / sizeof array[0]; ++i) flx__free(ctx, array[i]);
     flx__free(ctx, s);
 }
 
-flx_solver_info flx_solver_get_info(const flx_solver* s) { return s->info; }
+flx_solver_info flx_solver_get_info(const flx_solver* s)
+{
+    return s->info;
+}

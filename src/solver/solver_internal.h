@@ -1,5 +1,5 @@
-// The solver's insides: one struct, written by solver.c (create), used by the stages of a step. Sizes: n vertices, n1 free,
-// n2 prone, K contacts that can push at once.
+// The solver's insides: one struct, written by solver.c (create), used by the stages of a step. Sizes: n vertices, n1
+// free, n2 prone, K contacts that can push at once.
 #ifndef FLX_SOLVER_SOLVER_INTERNAL_H
 #define FLX_SOLVER_SOLVER_INTERNAL_H
 
@@ -35,19 +35,19 @@ typedef struct flx_contact_work
     int32_t      capacity;    // proxies + elements of the region
     int32_t      count;       // found by the last detection: proxies' contacts, then squeezed elements (proxy -1)
     int32_t      proxy_count; // of them proxies'
-    flx_contact* contact;    // [capacity]
-    int32_t*     scratch;    // [capacity]
-    double*      free_gap;   // [capacity] gap after the contact-free increment, m
+    flx_contact* contact;     // [capacity]
+    int32_t*     scratch;     // [capacity]
+    double*      free_gap;    // [capacity] gap after the contact-free increment, m
 
-    int32_t  most;           // K
-    int32_t  pushing_count;  // working set
-    int32_t* pushing;        // [K] index into contact
-    int32_t* place;          // [capacity] place in the working set, -1 = not there
-    void*    rows;           // [K][n2] U = W Sigma^-1, float or double
-    double*  gram;           // [K][K] of the working set
-    double*  q;              // [K] m
-    double*  guess;          // [K] N, magnitudes: in the last round's answer, out this one's
-    double*  lambda;         // [3][K] N, forces
+    int32_t  most;          // K
+    int32_t  pushing_count; // working set
+    int32_t* pushing;       // [K] index into contact
+    int32_t* place;         // [capacity] place in the working set, -1 = not there
+    void*    rows;          // [K][n2] U = W Sigma^-1, float or double
+    double*  gram;          // [K][K] of the working set
+    double*  q;             // [K] m
+    double*  guess;         // [K] N, magnitudes: in the last round's answer, out this one's
+    double*  lambda;        // [3][K] N, forces
     flx_lcp  lcp;
 } flx_contact_work;
 
@@ -62,7 +62,7 @@ struct flx_solver
     bool             has_contact;
     bool             limits_squeeze; // min_stretch is in force
     flx_squeeze*     squeeze;        // [beta tets] of the last detection
-    double           dt, inertia; // s, 1/s^2: what multiplies the masses in A
+    double           dt, inertia;    // s, 1/s^2: what multiplies the masses in A
     int32_t          n, n1, n2;
 
     flx_factor* factor;        // partial (compliance, refactor), full (full), none (pcg)
@@ -88,28 +88,28 @@ struct flx_solver
     double *push_before, *force_before, *prone_before;
 
     // columns
-    double* r[3];    // [n] residual, N
-    float*  b_f32[3];// [n] right-hand side and solution of the substitutions (single)
-    double* b_f64[3];// [n] (double)
-    double* base[3];    // [n2] reduced residual without beta, N
-    double* running[3]; // [n2] Sigma d, N
-    double* reduced[3]; // [n2] residual of the inner solve, N
-    double* delta[3];   // [n2] increment of one inner iteration, m
-    double* d[3];       // [n2] sum of increments, m
-    double* push[3];    // [n2] W^T lambda, N
+    double* r[3];          // [n] residual, N
+    float*  b_f32[3];      // [n] right-hand side and solution of the substitutions (single)
+    double* b_f64[3];      // [n] (double)
+    double* base[3];       // [n2] reduced residual without beta, N
+    double* running[3];    // [n2] Sigma d, N
+    double* reduced[3];    // [n2] residual of the inner solve, N
+    double* delta[3];      // [n2] increment of one inner iteration, m
+    double* d[3];          // [n2] sum of increments, m
+    double* push[3];       // [n2] W^T lambda, N
     float*  narrow_in[3];  // [n2]
     float*  narrow_out[3]; // [n2]
 
-    int32_t            follower_count; // moving bones that hold flesh
-    int32_t*           follower;       // [followers] bone
-    float*             follow_weight;  // [followers][n] how much of the bone's motion a vertex goes along with
+    int32_t  follower_count; // moving bones that hold flesh
+    int32_t* follower;       // [followers] bone
+    float*   follow_weight;  // [followers][n] how much of the bone's motion a vertex goes along with
 
     uint8_t*           prone;        // [n] 1 for collision-prone vertices
     double*            spring_force; // [springs][3] N
     flx_obstacle_pose* bone;         // [bones] at the step's time
     flx_element_work   alpha, beta;
-    void*            scratch;   // per worker, for the kernels
-    double*          partial;   // [chunks][4] sums and maxima of parallel loops, one row a chunk
+    void*              scratch; // per worker, for the kernels
+    double*            partial; // [chunks][4] sums and maxima of parallel loops, one row a chunk
 
     flx_self_contact** self; // [group_count]
     flx_contact_work   contact;
@@ -124,7 +124,8 @@ struct flx_solver
 void flx__residual(flx_solver* s, double time);
 /// forces.c: forces of the beta elements, F at u, R at u_turned (`turned`) or u, written to out[3][n2].
 void flx__beta_forces(flx_solver* s, bool turned, double* const out[3]);
-/// forces.c: elastic + spring energy of positions x and how many elements are inverted, by the double-precision reference.
+/// forces.c: elastic + spring energy of positions x and how many elements are inverted, by the double-precision
+/// reference.
 double flx__reference_energy(flx_solver* s, const double* x, double time, int32_t* inverted);
 /// detect.c: contacts at s->x, into s->contact.
 void flx__find_contacts(flx_solver* s, double time);

@@ -9,10 +9,15 @@
 
 static int64_t layout(flx_state* s, const flx_model* m, double* base)
 {
-    int64_t at = 0;
-    double** const part[] = { &s->time, &s->step, &s->x, &s->v, &s->force, &s->push, &s->prone_force };
-    const int64_t  count[] = { 1, 1, 3 * (int64_t)m->vertex_count, 3 * (int64_t)m->vertex_count, 3 * (int64_t)m->proxy_count,
-                               m->proxy_count, 3 * (int64_t)m->prone_count };
+    int64_t        at      = 0;
+    double** const part[]  = {&s->time, &s->step, &s->x, &s->v, &s->force, &s->push, &s->prone_force};
+    const int64_t  count[] = {1,
+                              1,
+                              3 * (int64_t)m->vertex_count,
+                              3 * (int64_t)m->vertex_count,
+                              3 * (int64_t)m->proxy_count,
+                              m->proxy_count,
+                              3 * (int64_t)m->prone_count};
     for (size_t i = 0; i < sizeof part / sizeof part[0]; ++i)
     {
         if (base) *part[i] = base + at;
@@ -35,7 +40,8 @@ flx_status flx_state_create(flx_context* ctx, const flx_model* m, flx_state** ou
     memcpy(s->x, m->x_rest, 3 * sizeof(double) * (size_t)m->vertex_count);
     for (int32_t b = 0; b < m->body_count; ++b)
         for (int32_t u = m->body[b].vertex_first; u < m->body[b].vertex_first + m->body[b].vertex_count; ++u)
-            if (m->of_user[u] >= 0) memcpy(s->v + 3 * (int64_t)m->of_user[u], m->scene->body[b].velocity, 3 * sizeof(double));
+            if (m->of_user[u] >= 0)
+                memcpy(s->v + 3 * (int64_t)m->of_user[u], m->scene->body[b].velocity, 3 * sizeof(double));
     *out = s;
     s    = NULL;
 done:
@@ -56,9 +62,18 @@ void flx_state_copy(flx_state* to, const flx_state* from)
     memcpy(to->block, from->block, (size_t)from->bytes);
 }
 
-double   flx_state_time(const flx_state* s) { return *s->time; }
-int64_t  flx_state_step_count(const flx_state* s) { return (int64_t)*s->step; }
-uint64_t flx_state_hash(const flx_state* s) { return flx__hash(FLX_HASH_START, s->block, s->bytes); }
+double flx_state_time(const flx_state* s)
+{
+    return *s->time;
+}
+int64_t flx_state_step_count(const flx_state* s)
+{
+    return (int64_t)*s->step;
+}
+uint64_t flx_state_hash(const flx_state* s)
+{
+    return flx__hash(FLX_HASH_START, s->block, s->bytes);
+}
 
 static void to_user(const flx_state* s, const double* from, bool rest_for_unused, double* out)
 {
@@ -67,20 +82,35 @@ static void to_user(const flx_state* s, const double* from, bool rest_for_unused
     {
         const int32_t i = m->of_user[u];
         for (int c = 0; c < 3; ++c)
-            out[3 * (int64_t)u + c] = i >= 0 ? from[3 * (int64_t)i + c] : rest_for_unused ? m->user_rest[3 * (int64_t)u + c] : 0;
+            out[3 * (int64_t)u + c] = i >= 0            ? from[3 * (int64_t)i + c]
+                                      : rest_for_unused ? m->user_rest[3 * (int64_t)u + c]
+                                                        : 0;
     }
 }
 
 static void from_user(const flx_state* s, const double* in, double* to)
 {
     const flx_model* m = s->model;
-    for (int32_t i = 0; i < m->vertex_count; ++i) memcpy(to + 3 * (int64_t)i, in + 3 * (int64_t)m->user_of[i], 3 * sizeof(double));
+    for (int32_t i = 0; i < m->vertex_count; ++i)
+        memcpy(to + 3 * (int64_t)i, in + 3 * (int64_t)m->user_of[i], 3 * sizeof(double));
 }
 
-void flx_state_positions(const flx_state* s, double* out) { to_user(s, s->x, true, out); }
-void flx_state_velocities(const flx_state* s, double* out) { to_user(s, s->v, false, out); }
-void flx_state_set_positions(flx_state* s, const double* x) { from_user(s, x, s->x); }
-void flx_state_set_velocities(flx_state* s, const double* v) { from_user(s, v, s->v); }
+void flx_state_positions(const flx_state* s, double* out)
+{
+    to_user(s, s->x, true, out);
+}
+void flx_state_velocities(const flx_state* s, double* out)
+{
+    to_user(s, s->v, false, out);
+}
+void flx_state_set_positions(flx_state* s, const double* x)
+{
+    from_user(s, x, s->x);
+}
+void flx_state_set_velocities(flx_state* s, const double* v)
+{
+    from_user(s, v, s->v);
+}
 
 void flx_state_surface_positions(const flx_state* s, double* out)
 {
@@ -93,7 +123,8 @@ void flx_state_surface_positions(const flx_state* s, double* out)
         for (int c = 0; c < 3; ++c)
         {
             double u = 0;
-            for (int k = 0; k < 4; ++k) u += e->weight[k] * (s->x[3 * (int64_t)v[k] + c] - m->x_rest[3 * (int64_t)v[k] + c]);
+            for (int k = 0; k < 4; ++k)
+                u += e->weight[k] * (s->x[3 * (int64_t)v[k] + c] - m->x_rest[3 * (int64_t)v[k] + c]);
             out[3 * (int64_t)i + c] = m->surface_rest[3 * (int64_t)i + c] + u;
         }
     }
@@ -113,8 +144,8 @@ typedef struct strain_args
     double *         strain, *ratio;
 } strain_args;
 
-/// max |sigma - 1| over the singular values, the smallest one signed like det F. They are the roots of the eigenvalues of
-/// C = F^T F, which the angle of a cubic gives directly [Smith61]: right to 1e-6 even where sigma is 0 (files hold
+/// max |sigma - 1| over the singular values, the smallest one signed like det F. They are the roots of the eigenvalues
+/// of C = F^T F, which the angle of a cubic gives directly [Smith61]: right to 1e-6 even where sigma is 0 (files hold
 /// floats), and a hundred times faster than the reference decomposition; a recording asks for it once a tet and frame.
 static double largest_strain(const double F[9])
 {
@@ -159,7 +190,7 @@ static void strain_range(void* user, int64_t begin, int64_t end, int32_t worker)
 
 void flx_state_tet_strain(const flx_state* s, double* strain, double* volume_ratio)
 {
-    strain_args a = { s, strain, volume_ratio };
+    strain_args a = {s, strain, volume_ratio};
     flx__parallel_for(s->ctx, s->model->tet_count, 2048, strain_range, &a);
 }
 
@@ -172,11 +203,14 @@ void flx__deformation_gradient(const flx_model* m, const double* x, int32_t e, d
     flx__mul3(ds, m->rest_inv + 9 * (int64_t)e, F);
 }
 
-int64_t flx_state_bytes(const flx_state* s) { return s->bytes + 3 * (int64_t)sizeof(uint64_t); }
+int64_t flx_state_bytes(const flx_state* s)
+{
+    return s->bytes + 3 * (int64_t)sizeof(uint64_t);
+}
 
 void flx_state_write(const flx_state* s, void* out)
 {
-    const uint64_t head[3] = { STATE_MAGIC, s->model->hash, (uint64_t)s->bytes };
+    const uint64_t head[3] = {STATE_MAGIC, s->model->hash, (uint64_t)s->bytes};
     memcpy(out, head, sizeof head);
     memcpy((char*)out + sizeof head, s->block, (size_t)s->bytes);
 }
@@ -184,14 +218,18 @@ void flx_state_write(const flx_state* s, void* out)
 flx_status flx_state_read(flx_context* ctx, flx_state* s, const void* data, int64_t bytes)
 {
     uint64_t head[3];
-    if (bytes < (int64_t)sizeof head) return flx__fail(ctx, FLX_ERR_FORMAT, "a state of %lld bytes is cut off", (long long)bytes);
+    if (bytes < (int64_t)sizeof head)
+        return flx__fail(ctx, FLX_ERR_FORMAT, "a state of %lld bytes is cut off", (long long)bytes);
     memcpy(head, data, sizeof head);
     if (head[0] != STATE_MAGIC) return flx__fail(ctx, FLX_ERR_FORMAT, "this is not a state of this version of Flexor");
     if (head[1] != s->model->hash)
-        return flx__fail(ctx, FLX_ERR_FORMAT, "the state belongs to another model (%016llx, this one is %016llx): was the scene or a mesh changed?",
-                         (unsigned long long)head[1], (unsigned long long)s->model->hash);
+        return flx__fail(
+            ctx, FLX_ERR_FORMAT,
+            "the state belongs to another model (%016llx, this one is %016llx): was the scene or a mesh changed?",
+            (unsigned long long)head[1], (unsigned long long)s->model->hash);
     if (head[2] != (uint64_t)s->bytes || bytes != flx_state_bytes(s))
-        return flx__fail(ctx, FLX_ERR_FORMAT, "a state of %lld bytes was expected, %lld were given", (long long)flx_state_bytes(s), (long long)bytes);
+        return flx__fail(ctx, FLX_ERR_FORMAT, "a state of %lld bytes was expected, %lld were given",
+                         (long long)flx_state_bytes(s), (long long)bytes);
     memcpy(s->block, (const char*)data + sizeof head, (size_t)s->bytes);
     return FLX_OK;
 }

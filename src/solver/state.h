@@ -10,14 +10,14 @@ struct flx_state
 {
     flx_context*     ctx;
     const flx_model* model;
-    int64_t          bytes;   // of the block
-    double*          block;   // everything below lies in here
-    double*          time;    // [1] s
-    double*          step;    // [1] steps done
-    double*          x;       // [n][3] m, solver's numbering
-    double*          v;       // [n][3] m/s
-    double*          force;   // [proxy][3] N, contact force on each proxy in the last step
-    double*          push;    // [proxy] N along the normal (unilateral), or 1/0 (spring): warm start and what is active
+    int64_t          bytes; // of the block
+    double*          block; // everything below lies in here
+    double*          time;  // [1] s
+    double*          step;  // [1] steps done
+    double*          x;     // [n][3] m, solver's numbering
+    double*          v;     // [n][3] m/s
+    double*          force; // [proxy][3] N, contact force on each proxy in the last step
+    double*          push;  // [proxy] N along the normal (unilateral), or 1/0 (spring): warm start and what is active
     double*          prone_force; // [prone][3] N, contact forces on the prone vertices
 };
 

@@ -8,7 +8,8 @@
 //   commit
 //
 // The inner residual needs no product with Sigma: with d the sum of increments so far and running = Sigma d,
-//   reduced = r2 - running + sum_beta 2 mu Vol (R(x2 + d) - F(x2)) g,    running += reduced + W^T lambda  after each solve.
+//   reduced = r2 - running + sum_beta 2 mu Vol (R(x2 + d) - F(x2)) g,    running += reduced + W^T lambda  after each
+//   solve.
 // F stays at x2 because A_beta d cancels its change.
 #include "solver/solver_internal.h"
 
@@ -20,7 +21,7 @@
 static double ms_since(double* start)
 {
     const double now = flx__now(), ms = 1e3 * (now - *start);
-    *start           = now;
+    *start = now;
     return ms;
 }
 
@@ -109,8 +110,8 @@ typedef struct move_args
 static void move_range(void* user, int64_t begin, int64_t end, int32_t worker)
 {
     (void)worker;
-    const move_args* a = user;
-    flx_solver*      s = a->s;
+    const move_args* a     = user;
+    flx_solver*      s     = a->s;
     double           worst = 0;
     for (int64_t v = begin; v < end; ++v)
     {
@@ -132,7 +133,7 @@ static void move_range(void* user, int64_t begin, int64_t end, int32_t worker)
 /// x += increments; the largest motion of a vertex.
 static void move_all(flx_solver* s, bool all_f64)
 {
-    move_args a = { s, all_f64 };
+    move_args a = {s, all_f64};
     flx__parallel_for(s->ctx, s->n, FLX_CHUNK, move_range, &a);
     double worst = 0;
     for (int64_t k = 0; k < (s->n + FLX_CHUNK - 1) / FLX_CHUNK; ++k)
@@ -171,7 +172,10 @@ done:
     return status;
 }
 
-static bool pushes(double push) { return push > 0; }
+static bool pushes(double push)
+{
+    return push > 0;
+}
 
 static flx_status commit(flx_solver* s, flx_state* q, double time)
 {
@@ -179,8 +183,10 @@ static flx_status commit(flx_solver* s, flx_state* q, double time)
     if (!isfinite(s->stats.motion) || !isfinite(s->stats.residual))
     {
         int32_t v = 0;
-        while (v < s->n - 1 && isfinite(s->x[3 * (int64_t)v] + s->x[3 * (int64_t)v + 1] + s->x[3 * (int64_t)v + 2])) ++v;
-        return flx__fail(s->ctx, FLX_ERR_NONFINITE, "step %lld (time %g s): vertex %d is no longer finite; the state before the step is kept",
+        while (v < s->n - 1 && isfinite(s->x[3 * (int64_t)v] + s->x[3 * (int64_t)v + 1] + s->x[3 * (int64_t)v + 2]))
+            ++v;
+        return flx__fail(s->ctx, FLX_ERR_NONFINITE,
+                         "step %lld (time %g s): vertex %d is no longer finite; the state before the step is kept",
                          (long long)*q->step + 1, time, m->user_of[v] + 1);
     }
     if (s->settings.mode == FLX_MODE_DYNAMIC)
@@ -233,7 +239,7 @@ flx_status flx_solver_step(flx_solver* s, flx_state* q, flx_step_stats* stats)
     double       clock = begin;
     const bool   whole = s->settings.strategy == FLX_STRATEGY_FULL || s->settings.strategy == FLX_STRATEGY_PCG;
 
-    s->stats = (flx_step_stats){ 0 };
+    s->stats = (flx_step_stats){0};
     remember(s, q);
     if (s->timed_springs && flx__spring_set(s->model, time) != s->spring_set) FLX_TRY(flx__solver_factorize(s, time));
     start(s, q, time);
@@ -260,4 +266,7 @@ done:
     return status;
 }
 
-double flx_solver_energy(flx_solver* s, const flx_state* q) { return flx__reference_energy(s, q->x, *q->time, NULL); }
+double flx_solver_energy(flx_solver* s, const flx_state* q)
+{
+    return flx__reference_energy(s, q->x, *q->time, NULL);
+}

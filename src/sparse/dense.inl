@@ -42,13 +42,10 @@ static void NAME(update_tiles)(void* user, int64_t begin, int64_t end, int32_t w
         const int32_t rows    = (int32_t)(left - i < TILE ? left - i : TILE);
         const int32_t columns = (int32_t)(left - j < TILE ? left - j : TILE);
         REAL*         c       = t->a + (t->k1 + i) + (t->k1 + j) * t->ld;
-        if (i == j)
-            BLAS(syrk)
-            (CblasColMajor, CblasLower, CblasNoTrans, rows, width, -1, l + i, (int32_t)t->ld, 1, c, (int32_t)t->ld);
-        else
-            BLAS(gemm)
-            (CblasColMajor, CblasNoTrans, CblasTrans, rows, columns, width, -1, l + i, (int32_t)t->ld, l + j,
-             (int32_t)t->ld, 1, c, (int32_t)t->ld);
+        if (i == j) BLAS(syrk)
+        (CblasColMajor, CblasLower, CblasNoTrans, rows, width, -1, l + i, (int32_t)t->ld, 1, c, (int32_t)t->ld);
+        else BLAS(gemm)(CblasColMajor, CblasNoTrans, CblasTrans, rows, columns, width, -1, l + i, (int32_t)t->ld, l + j,
+                        (int32_t)t->ld, 1, c, (int32_t)t->ld);
     }
 }
 

@@ -38,16 +38,16 @@ typedef struct flx_factor flx_factor;
 
 typedef struct flx_factor_options
 {
-    bool single; // keep single-precision panels, for flx__factor_forward_f32 and _backward_f32
+    bool single;      // keep single-precision panels, for flx__factor_forward_f32 and _backward_f32
     bool keep_double; // keep double-precision panels, for the _f64 pair
 } flx_factor_options;
 
 typedef struct flx_factor_info
 {
-    int64_t nonzeros;        // stored in L_11 and L_21, padding of relaxed supernodes included
+    int64_t nonzeros; // stored in L_11 and L_21, padding of relaxed supernodes included
     int32_t supernode_count;
     double  flops;
-    int64_t bytes;           // held
+    int64_t bytes; // held
     double  ms_analyze, ms_factor;
 } flx_factor_info;
 
@@ -55,9 +55,9 @@ typedef struct flx_factor_info
 /// Same bits for any number of workers. OpenBLAS is held to one thread from here on: a setting of the whole process.
 /// Returns FLX_ERR_MEMORY, or FLX_ERR_UNHELD with *bad_row (may be NULL) = the first unknown whose pivot is not
 /// safely positive (pivot <= 1e-12 x the diagonal entry, or NaN); the caller names the vertex.
-flx_status      flx__factor_create(flx_context* ctx, const flx_csc* a, int32_t free_count,
-                                   const flx_factor_options* options, int32_t* bad_row, flx_factor** out);
-void            flx__factor_destroy(flx_factor* factor);
+flx_status flx__factor_create(flx_context* ctx, const flx_csc* a, int32_t free_count, const flx_factor_options* options,
+                              int32_t* bad_row, flx_factor** out);
+void       flx__factor_destroy(flx_factor* factor);
 flx_factor_info flx__factor_get_info(const flx_factor* factor);
 
 /// Sigma, [n_2][n_2], symmetric and full, owned by the factor until flx__factor_take_schur() hands it over
@@ -74,20 +74,25 @@ void flx__factor_backward_f64(flx_factor* factor, double* const b[3]);
 
 // --- dense -----------------------------------------------------------------------------------------------
 
-// Column-major n x n, leading dimension ld, symmetric positive definite; tiled over the context's workers with BLAS held
-// to one thread inside each tile: same bits for any number of workers.
+// Column-major n x n, leading dimension ld, symmetric positive definite; tiled over the context's workers with BLAS
+// held to one thread inside each tile: same bits for any number of workers.
 
-/// Lower Cholesky factor in place (the upper triangle is left alone). FLX_ERR_UNHELD with *bad_row if not positive definite.
+/// Lower Cholesky factor in place (the upper triangle is left alone). FLX_ERR_UNHELD with *bad_row if not positive
+/// definite.
 flx_status flx__dense_cholesky_f64(flx_context* ctx, int32_t n, double* a, int64_t ld, int32_t* bad_row);
 flx_status flx__dense_cholesky_f32(flx_context* ctx, int32_t n, float* a, int64_t ld, int32_t* bad_row);
 /// b [columns][n] := (L L^T)^-1 b, in place. No heap.
-void flx__dense_solve_f64(flx_context* ctx, int32_t n, const double* l, int64_t ld, double* b, int64_t ldb, int32_t columns);
-void flx__dense_solve_f32(flx_context* ctx, int32_t n, const float* l, int64_t ld, float* b, int64_t ldb, int32_t columns);
+void flx__dense_solve_f64(flx_context* ctx, int32_t n, const double* l, int64_t ld, double* b, int64_t ldb,
+                          int32_t columns);
+void flx__dense_solve_f32(flx_context* ctx, int32_t n, const float* l, int64_t ld, float* b, int64_t ldb,
+                          int32_t columns);
 /// Full symmetric inverse in place of a (both triangles written).
 flx_status flx__dense_inverse_f64(flx_context* ctx, int32_t n, double* a, int64_t ld, int32_t* bad_row);
 /// y[c] = a x[c] for three columns; a is full symmetric. Memory-bound: reads a once, all workers. No heap.
-void flx__dense_multiply3_f32(flx_context* ctx, int32_t n, const float* a, int64_t ld, float* const x[3], float* const y[3]);
-void flx__dense_multiply3_f64(flx_context* ctx, int32_t n, const double* a, int64_t ld, double* const x[3], double* const y[3]);
+void flx__dense_multiply3_f32(flx_context* ctx, int32_t n, const float* a, int64_t ld, float* const x[3],
+                              float* const y[3]);
+void flx__dense_multiply3_f64(flx_context* ctx, int32_t n, const double* a, int64_t ld, double* const x[3],
+                              double* const y[3]);
 
 // --- conjugate gradients ------------------------------------------------------------------------------------
 

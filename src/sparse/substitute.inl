@@ -220,10 +220,9 @@ ALWAYS void NAME(backward_pass)(const REAL* l, int32_t width, int32_t stride, co
                                 const REAL* x, bool first, REAL* part)
 {
     REAL u[3 * PASS] __attribute__((aligned(64)));
-    for (int32_t r = 0; r < vectors * LANES; r += 4)
-        NAME(split4)
-        (x + 4 * (int64_t)slot[r], x + 4 * (int64_t)slot[r + 1], x + 4 * (int64_t)slot[r + 2],
-         x + 4 * (int64_t)slot[r + 3], u + r, vectors * LANES);
+    for (int32_t r = 0; r < vectors * LANES; r += 4) NAME(split4)
+    (x + 4 * (int64_t)slot[r], x + 4 * (int64_t)slot[r + 1], x + 4 * (int64_t)slot[r + 2], x + 4 * (int64_t)slot[r + 3],
+     u + r, vectors * LANES);
     if (first)
         NAME(accumulate_rows)(l, width, stride, vectors, u, true, part);
     else

@@ -12,7 +12,7 @@ static void every_index_is_visited_once_for_any_worker_count(void** state)
     (void)state;
     for (int32_t workers = 1; workers <= 8; ++workers)
     {
-        flx_context* ctx = test_context(workers);
+        flx_context*  ctx = test_context(workers);
         static double out[100003];
         for (int repeat = 0; repeat < 50; ++repeat)
         {

@@ -15,11 +15,11 @@ static void random_rotation(uint64_t* seed, double R[9])
 {
     double q[4], norm = 0;
     for (int i = 0; i < 4; ++i) q[i] = normal(seed), norm += q[i] * q[i];
-    norm = sqrt(norm);
+    norm           = sqrt(norm);
     const double w = q[0] / norm, x = q[1] / norm, y = q[2] / norm, z = q[3] / norm;
-    const double r[9] = { 1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y),
-                          2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
-                          2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y) };
+    const double r[9] = {1 - 2 * (y * y + z * z), 2 * (x * y - w * z),     2 * (x * z + w * y),
+                         2 * (x * y + w * z),     1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
+                         2 * (x * z - w * y),     2 * (y * z + w * x),     1 - 2 * (x * x + y * y)};
     memcpy(R, r, sizeof r);
 }
 
@@ -56,13 +56,16 @@ typedef struct sample
     double F[9], best[9], sigma[3];
 } sample;
 
-enum { SAMPLES = 1000000 };
+enum
+{
+    SAMPLES = 1000000
+};
 
 static const double hard[][3] = {
-    { 1, 1, 1 },     { 1, 1, -1 },     { 1, 1, 0 },        { 1, 0, 0 },      { 0, 0, 0 },         { 2, 1, 1 },
-    { 2, 1, -1 },    { 1, 0.5, -0.5 }, { 1, 0.5, -0.499 }, { 1, 1e-3, 0 },   { 1, 1e-4, -1e-4 },  { 1e-6, 1e-6, 1e-6 },
-    { 1e6, 1e6, 1 }, { 1e6, 1, 1e-6 }, { 1, 1e-6, 1e-6 },  { 3, 2, -1.999 }, { 1, 1, -0.9999999 }, { 1e-6, 5e-7, -4e-7 },
-    { 1e6, 9e5, -8e5 },
+    {1, 1, 1},        {1, 1, -1},         {1, 1, 0},           {1, 0, 0},        {0, 0, 0},
+    {2, 1, 1},        {2, 1, -1},         {1, 0.5, -0.5},      {1, 0.5, -0.499}, {1, 1e-3, 0},
+    {1, 1e-4, -1e-4}, {1e-6, 1e-6, 1e-6}, {1e6, 1e6, 1},       {1e6, 1, 1e-6},   {1, 1e-6, 1e-6},
+    {3, 2, -1.999},   {1, 1, -0.9999999}, {1e-6, 5e-7, -4e-7}, {1e6, 9e5, -8e5},
 };
 
 static void make(uint64_t* seed, int k, sample* s)
@@ -131,7 +134,7 @@ static void check(const char* name, const bounds* limit, int number, const sampl
 static void every_kernel_finds_the_nearest_rotation_of_a_million_matrices(void** state)
 {
     (void)state;
-    const bounds single = { 2e-6, 2e-6, 4e-6 }, twice = { 1e-14, 1e-14, 2e-13 };
+    const bounds single = {2e-6, 2e-6, 4e-6}, twice = {1e-14, 1e-14, 2e-13};
     flx_kernels  kernel[FLX_ISA_COUNT];
     int          kernel_count = 0;
     for (int isa = 0; isa < FLX_ISA_COUNT; ++isa)
@@ -143,7 +146,10 @@ static void every_kernel_finds_the_nearest_rotation_of_a_million_matrices(void**
         ++kernel_count;
     }
 
-    enum { BATCH = 1000 };
+    enum
+    {
+        BATCH = 1000
+    };
     static sample s[BATCH];
     static float  hf[9 * BATCH], wf[9 * BATCH];
     static double hd[9 * BATCH], wd[9 * BATCH], F[9 * BATCH], best[9 * BATCH];
@@ -188,8 +194,8 @@ static void rest_is_exactly_the_identity_and_small_strains_keep_their_digits(voi
     {
         flx_isa chosen;
         if (flx__isa_choose(flx__isa_name((flx_isa)isa), &chosen) != FLX_OK) continue;
-        const flx_kernels k = flx__kernels_for(chosen);
-        float             h[18] = { 0 }, w[18];
+        const flx_kernels k     = flx__kernels_for(chosen);
+        float             h[18] = {0}, w[18];
         // a tiny spin plus a tiny stretch: W must be the spin to single precision, relative to its own size
         h[9 + 1] = -1e-6f, h[9 + 3] = 1e-6f, h[9 + 4] = 2e-6f;
         k.rotation_f32(2, h, w);
@@ -202,8 +208,8 @@ static void rest_is_exactly_the_identity_and_small_strains_keep_their_digits(voi
 static void nan_and_infinity_end_in_a_number_or_nan_but_end(void** state)
 {
     (void)state;
-    const flx_kernels k = flx__kernels_for(FLX_ISA_SCALAR);
-    double            h[9] = { NAN, 0, 0, 0, 1, 0, 0, INFINITY, 0 }, w[9];
+    const flx_kernels k    = flx__kernels_for(FLX_ISA_SCALAR);
+    double            h[9] = {NAN, 0, 0, 0, 1, 0, 0, INFINITY, 0}, w[9];
     k.rotation_f64(1, h, w);
     for (int i = 0; i < 9; ++i) assert_true(w[i] == 0); // the identity, by contract of flx__nearest_rotation
 }

@@ -52,7 +52,7 @@ static void least_stretch_in_closed_form_agrees_to_half_the_digits(void** state)
         else
             CHECK_NEAR(least, sigma[2], 1e-6 * sigma[0]); // squaring F loses half of 16 digits
     }
-    const double identity[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 }, bad[9] = { NAN };
+    const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, bad[9] = {NAN};
     CHECK_NEAR(flx__least_stretch(identity), 1, 1e-15);
     assert_true(flx__least_stretch(bad) < 0); // watched, not passed over
 }
@@ -60,7 +60,7 @@ static void least_stretch_in_closed_form_agrees_to_half_the_digits(void** state)
 static void axis_rotations_turn_by_the_right_hand(void** state)
 {
     (void)state;
-    const double z[3] = { 0, 0, 1 }, x[3] = { 1, 0, 0 };
+    const double z[3] = {0, 0, 1}, x[3] = {1, 0, 0};
     double       R[9], y[3];
     flx__axis_rotation(z, 1.5707963267948966, R);
     flx__apply3(R, x, y);
@@ -76,7 +76,7 @@ static void inverse_and_cofactor_agree_and_singular_matrices_are_told(void** sta
     uint64_t seed = 5;
     for (int k = 0; k < 1000; ++k)
     {
-        double F[9], inverse[9] = { 0 }, product[9], c[9];
+        double F[9], inverse[9] = {0}, product[9], c[9];
         random_matrix(&seed, 1, F);
         if (fabs(flx__det3(F)) < 1e-3) continue;
         assert_true(flx__invert3(F, inverse));
@@ -86,8 +86,8 @@ static void inverse_and_cofactor_agree_and_singular_matrices_are_told(void** sta
         for (int i = 0; i < 3; ++i)
             for (int j = 0; j < 3; ++j) CHECK_NEAR(c[3 * i + j], flx__det3(F) * inverse[3 * j + i], 1e-13);
     }
-    const double flat[9] = { 1, 2, 3, 2, 4, 6, 0, 0, 0 };
-    double       out[9]  = { 7 };
+    const double flat[9] = {1, 2, 3, 2, 4, 6, 0, 0, 0};
+    double       out[9]  = {7};
     assert_false(flx__invert3(flat, out));
     assert_true(out[0] == 7);
 }

@@ -26,15 +26,15 @@ static inline void fixture_folder(fixture* f)
 }
 
 /// Box [lo, lo + n h] of n[0] n[1] n[2] cubes, 6 tets each, appended copies at `shift` apart along x. Medit file.
-static inline void fixture_box(const fixture* f, const char* name, const int n[3], const double lo[3], double h, int copies,
-                               double shift)
+static inline void fixture_box(const fixture* f, const char* name, const int n[3], const double lo[3], double h,
+                               int copies, double shift)
 {
     char path[128];
     snprintf(path, sizeof path, "%s/%s", f->folder, name);
     FILE* out = fopen(path, "w");
     if (!out) fail_msg("cannot write %s", path);
-    static const int kuhn[6][4] = { { 0, 1, 3, 7 }, { 0, 3, 2, 7 }, { 0, 2, 6, 7 }, { 0, 6, 4, 7 }, { 0, 4, 5, 7 }, { 0, 5, 1, 7 } };
-    const int        per = (n[0] + 1) * (n[1] + 1) * (n[2] + 1);
+    static const int kuhn[6][4] = {{0, 1, 3, 7}, {0, 3, 2, 7}, {0, 2, 6, 7}, {0, 6, 4, 7}, {0, 4, 5, 7}, {0, 5, 1, 7}};
+    const int        per        = (n[0] + 1) * (n[1] + 1) * (n[2] + 1);
     fprintf(out, "MeshVersionFormatted 2\nDimension 3\nVertices\n%d\n", copies * per);
     for (int b = 0; b < copies; ++b)
         for (int k = 0; k <= n[2]; ++k)
@@ -59,9 +59,11 @@ static inline void fixture_box(const fixture* f, const char* name, const int n[3
     fclose(out);
 }
 
-/// Box of n[0] n[1] n[2] bricks with edges h, each cut into 12 tets around its middle; faces are cut between their corners
-/// with i + j + k even, so the mesh is mirror symmetric along axes with an even number. Bends more easily than fixture_box().
-static inline void fixture_bricks(const fixture* f, const char* name, const int n[3], const double lo[3], const double h[3])
+/// Box of n[0] n[1] n[2] bricks with edges h, each cut into 12 tets around its middle; faces are cut between their
+/// corners with i + j + k even, so the mesh is mirror symmetric along axes with an even number. Bends more easily than
+/// fixture_box().
+static inline void fixture_bricks(const fixture* f, const char* name, const int n[3], const double lo[3],
+                                  const double h[3])
 {
     char path[128];
     snprintf(path, sizeof path, "%s/%s", f->folder, name);
@@ -73,19 +75,19 @@ static inline void fixture_bricks(const fixture* f, const char* name, const int 
         for (int k = 0; k <= n[2] - middle; ++k)
             for (int j = 0; j <= n[1] - middle; ++j)
                 for (int i = 0; i <= n[0] - middle; ++i)
-                    fprintf(out, "%.17g %.17g %.17g 0\n", lo[0] + h[0] * (i + 0.5 * middle), lo[1] + h[1] * (j + 0.5 * middle),
-                            lo[2] + h[2] * (k + 0.5 * middle));
+                    fprintf(out, "%.17g %.17g %.17g 0\n", lo[0] + h[0] * (i + 0.5 * middle),
+                            lo[1] + h[1] * (j + 0.5 * middle), lo[2] + h[2] * (k + 0.5 * middle));
     fprintf(out, "Tetrahedra\n%d\n", 12 * bricks);
     for (int b = 0; b < bricks; ++b)
         for (int side = 0; side < 6; ++side)
         {
-            const int at[3] = { b % n[0], b / n[0] % n[1], b / n[0] / n[1] };
+            const int at[3] = {b % n[0], b / n[0] % n[1], b / n[0] / n[1]};
             const int a = side / 2, u = (a + 1) % 3, v = (a + 2) % 3;
             int       ring[4]; // counter-clockwise seen from outside, beginning at an even corner
             int       odd = 0;
             for (int c = 0; c < 4; ++c)
             {
-                int p[3] = { at[0], at[1], at[2] };
+                int p[3] = {at[0], at[1], at[2]};
                 p[a] += side % 2;
                 p[u] += side % 2 ? c == 1 || c == 2 : c >= 2;
                 p[v] += side % 2 ? c >= 2 : c == 1 || c == 2;
@@ -93,7 +95,8 @@ static inline void fixture_bricks(const fixture* f, const char* name, const int 
                 ring[c] = 1 + p[0] + (n[0] + 1) * (p[1] + (n[1] + 1) * p[2]);
             }
             for (int t = 0; t < 2; ++t)
-                fprintf(out, "%d %d %d %d 1\n", ring[odd], ring[(odd + 2 + t) % 4], ring[(odd + 1 + t) % 4], 1 + corners + b);
+                fprintf(out, "%d %d %d %d 1\n", ring[odd], ring[(odd + 2 + t) % 4], ring[(odd + 1 + t) % 4],
+                        1 + corners + b);
         }
     fprintf(out, "End\n");
     fclose(out);
@@ -109,7 +112,8 @@ static inline void fixture_close_parts(fixture* f)
 }
 
 /// Every call may be NULL-checked by the caller through the returned status; what was made so far stays in f.
-static inline flx_status fixture_try_open(fixture* f, const char* yaml, int override_count, const char* const* overrides)
+static inline flx_status fixture_try_open(fixture* f, const char* yaml, int override_count,
+                                          const char* const* overrides)
 {
     flx_status status = FLX_OK;
     char       path[128];
@@ -137,7 +141,7 @@ static inline void fixture_open(fixture* f, const char* yaml, int override_count
 
 static inline void fixture_start(fixture* f, int32_t workers)
 {
-    *f     = (fixture){ 0 };
+    *f     = (fixture){0};
     f->ctx = test_context(workers);
     fixture_folder(f);
 }

@@ -13,7 +13,7 @@ static const char beam_yaml[] = "flexor: 1\n"
 static void open_beam(fixture* f, int32_t workers, int override_count, const char* const* overrides)
 {
     fixture_start(f, workers);
-    fixture_box(f, "beam.mesh", (const int[3]){ 8, 2, 2 }, (const double[3]){ 0, 0, 0 }, 0.05, 1, 0);
+    fixture_box(f, "beam.mesh", (const int[3]){8, 2, 2}, (const double[3]){0, 0, 0}, 0.05, 1, 0);
     fixture_open(f, beam_yaml, override_count, overrides);
 }
 
@@ -29,7 +29,8 @@ static void residual_at(fixture* f, const double* x, double* out)
 
 static void shake(const fixture* f, double size, double* x, uint64_t seed)
 {
-    for (int32_t i = 0; i < 3 * f->model->vertex_count; ++i) x[i] = f->model->x_rest[i] + size * (test_random(&seed) - 0.5);
+    for (int32_t i = 0; i < 3 * f->model->vertex_count; ++i)
+        x[i] = f->model->x_rest[i] + size * (test_random(&seed) - 0.5);
 }
 
 static void no_force_at_rest_and_nothing_moves_bit_for_bit(void** state)
@@ -38,7 +39,7 @@ static void no_force_at_rest_and_nothing_moves_bit_for_bit(void** state)
     for (int precision = 0; precision < 2; ++precision)
     {
         fixture           f;
-        const char* const sets[] = { precision ? "precision=double" : "precision=single" };
+        const char* const sets[] = {precision ? "precision=double" : "precision=single"};
         open_beam(&f, 2, 1, sets);
         const uint64_t before = flx__hash(FLX_HASH_START, f.state->x, 24 * (int64_t)f.model->vertex_count);
         flx_step_stats stats;
@@ -82,7 +83,7 @@ static void rigid_motion_changes_no_energy_and_no_force(void** state)
     fixture f;
     // no springs in the way: a free body in dynamic mode
     fixture_start(&f, 1);
-    fixture_box(&f, "beam.mesh", (const int[3]){ 6, 2, 2 }, (const double[3]){ 0, 0, 0 }, 0.05, 1, 0);
+    fixture_box(&f, "beam.mesh", (const int[3]){6, 2, 2}, (const double[3]){0, 0, 0}, 0.05, 1, 0);
     fixture_open(&f,
                  "flexor: 1\nbodies: [{name: b, tets: beam.mesh, material: {young: 30 kPa, density: 1000 kg/m3}}]\n"
                  "solver: {mode: dynamic, precision: double}\nrun: {frames: 1, fps: 30}\n",
@@ -124,8 +125,8 @@ static void stiffness_is_symmetric_with_translations_as_its_null_space(void** st
     flx_csc a;
     for (int32_t i = 0; i < f.model->spring_count; ++i) f.model->spring[i].from = 10;
     assert_int_equal(flx__model_assemble(f.model, 0, 0, &a), FLX_OK);
-    const int32_t n   = a.n;
-    double*       row = calloc((size_t)n, sizeof(double));
+    const int32_t n     = a.n;
+    double*       row   = calloc((size_t)n, sizeof(double));
     double        scale = 0;
     for (int32_t j = 0; j < n; ++j)
         for (int64_t k = a.first[j]; k < a.first[j + 1]; ++k)
@@ -141,11 +142,13 @@ static void stiffness_is_symmetric_with_translations_as_its_null_space(void** st
     flx_csc b;
     assert_int_equal(flx__model_assemble(f.model, 0, 0, &b), FLX_OK);
     flx_factor* factor = NULL;
-    assert_int_equal(flx__factor_create(f.ctx, &b, n, &(flx_factor_options){ .keep_double = true }, NULL, &factor), FLX_OK);
+    assert_int_equal(flx__factor_create(f.ctx, &b, n, &(flx_factor_options){.keep_double = true}, NULL, &factor),
+                     FLX_OK);
     flx__factor_destroy(factor);
     // without it, it does not
     int32_t bad = -1;
-    assert_int_equal(flx__factor_create(f.ctx, &a, n, &(flx_factor_options){ .keep_double = true }, &bad, &factor), FLX_ERR_UNHELD);
+    assert_int_equal(flx__factor_create(f.ctx, &a, n, &(flx_factor_options){.keep_double = true}, &bad, &factor),
+                     FLX_ERR_UNHELD);
     assert_in_range(bad, 0, n - 1);
     flx__csc_release(f.ctx, &a);
     flx__csc_release(f.ctx, &b);
@@ -158,7 +161,7 @@ static void affine_boundary_gives_affine_inside(void** state)
     (void)state;
     fixture f;
     fixture_start(&f, 1);
-    fixture_box(&f, "box.mesh", (const int[3]){ 4, 4, 4 }, (const double[3]){ 0, 0, 0 }, 0.25, 1, 0);
+    fixture_box(&f, "box.mesh", (const int[3]){4, 4, 4}, (const double[3]){0, 0, 0}, 0.25, 1, 0);
     // all six faces held
     fixture_open(&f,
                  "flexor: 1\nbodies: [{name: b, tets: box.mesh, material: {young: 10 kPa, density: 1000 kg/m3}}]\n"
@@ -171,7 +174,7 @@ static void affine_boundary_gives_affine_inside(void** state)
                  "  - {body: b, region: {box: {min: [-1, -1, 0.999], max: [2, 2, 2]}}, stiffness: 1e9}\n"
                  "solver: {precision: double, outer: 200}\nrun: {frames: 1, fps: 30}\n",
                  0, NULL);
-    const double F[9] = { 1.1, 0.05, 0, -0.02, 0.95, 0.03, 0.01, 0, 1.05 };
+    const double F[9] = {1.1, 0.05, 0, -0.02, 0.95, 0.03, 0.01, 0, 1.05};
     for (int32_t i = 0; i < f.model->spring_count; ++i)
     {
         flx_spring* s = &f.model->spring[i];
@@ -197,7 +200,7 @@ static void objective_never_rises_over_a_hundred_plain_rounds(void** state)
     for (int precision = 0; precision < 2; ++precision)
     {
         fixture           f;
-        const char* const sets[] = { precision ? "precision=double" : "precision=single", "gravity=9.81" };
+        const char* const sets[] = {precision ? "precision=double" : "precision=single", "gravity=9.81"};
         open_beam(&f, 1, 2, sets);
         double* x = malloc(24 * (size_t)f.model->vertex_count);
         shake(&f, 0.06, x, 11);

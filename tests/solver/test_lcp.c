@@ -41,7 +41,9 @@ static void conditions_hold_for_random_problems_from_any_first_guess(void** stat
     static double b[200 * 200], q[200], lambda[200], other[200];
     for (int trial = 0; trial < 60; ++trial)
     {
-        const int k = 1 + trial * 3, m = trial % 3 == 0 ? k : trial % 3 == 1 ? k / 2 + 1 : 3; // full rank to rank 3 + lift
+        const int k = 1 + trial * 3, m = trial % 3 == 0   ? k
+                                         : trial % 3 == 1 ? k / 2 + 1
+                                                          : 3; // full rank to rank 3 + lift
         random_spd(&seed, k, m, trial % 3 == 0 ? 0.01 : 1e-3, b);
         for (int i = 0; i < k; ++i) q[i] = test_random(&seed) - 0.6, lambda[i] = test_random(&seed) - 0.5, other[i] = 0;
         assert_true(flx__lcp_solve(ctx, &lcp, k, b, k, q, 10000, lambda) >= 0);
@@ -63,16 +65,16 @@ static void answer_is_the_best_of_all_active_sets(void** state)
     CHECK_OK(flx__lcp_create(ctx, 2, &lcp));
     for (int trial = 0; trial < 1000; ++trial)
     {
-        double b[4], q[2], lambda[2] = { 0, 0 };
+        double b[4], q[2], lambda[2] = {0, 0};
         random_spd(&seed, 2, 2, 1e-3, b);
         for (int i = 0; i < 2; ++i) q[i] = test_random(&seed) - 0.5;
         flx__lcp_solve(ctx, &lcp, 2, b, 2, q, 100, lambda);
         // minimum of 1/2 l B l + q l over the four faces of the quadrant
-        const double det = b[0] * b[3] - b[1] * b[2];
-        double       best = 0;
-        const double face[3][2] = { { fmax(-q[0] / b[0], 0), 0 },
-                                    { 0, fmax(-q[1] / b[3], 0) },
-                                    { (-q[0] * b[3] + q[1] * b[1]) / det, (-q[1] * b[0] + q[0] * b[2]) / det } };
+        const double det        = b[0] * b[3] - b[1] * b[2];
+        double       best       = 0;
+        const double face[3][2] = {{fmax(-q[0] / b[0], 0), 0},
+                                   {0, fmax(-q[1] / b[3], 0)},
+                                   {(-q[0] * b[3] + q[1] * b[1]) / det, (-q[1] * b[0] + q[0] * b[2]) / det}};
         for (int k = 0; k < 3; ++k)
         {
             const double x = face[k][0], y = face[k][1];
@@ -80,7 +82,8 @@ static void answer_is_the_best_of_all_active_sets(void** state)
             best = fmin(best, 0.5 * (b[0] * x * x + 2 * b[1] * x * y + b[3] * y * y) + q[0] * x + q[1] * y);
         }
         const double x = lambda[0], y = lambda[1];
-        CHECK_NEAR(0.5 * (b[0] * x * x + 2 * b[1] * x * y + b[3] * y * y) + q[0] * x + q[1] * y, best, 1e-9 * (1 + fabs(best)));
+        CHECK_NEAR(0.5 * (b[0] * x * x + 2 * b[1] * x * y + b[3] * y * y) + q[0] * x + q[1] * y, best,
+                   1e-9 * (1 + fabs(best)));
     }
     flx__lcp_release(ctx, &lcp);
     flx_context_destroy(ctx);
@@ -89,9 +92,9 @@ static void answer_is_the_best_of_all_active_sets(void** state)
 static void too_few_changes_are_said_and_give_no_pulling_force(void** state)
 {
     (void)state;
-    flx_context* ctx  = test_context(1);
-    uint64_t     seed = 4;
-    flx_lcp      lcp;
+    flx_context*  ctx  = test_context(1);
+    uint64_t      seed = 4;
+    flx_lcp       lcp;
     static double b[100 * 100], q[100], lambda[100];
     CHECK_OK(flx__lcp_create(ctx, 100, &lcp));
     random_spd(&seed, 100, 100, 1e-3, b);
