@@ -32,6 +32,7 @@ test: build scenes/arm.obj
 check: check-documents
 	@tools/check-layers.py
 	@tools/check-references.py
+	@tools/check-readme.py
 
 check-documents: program
 	@$(FLEXOR) schema --markdown | diff -u docs/scene.md - && echo "docs/scene.md is up to date"

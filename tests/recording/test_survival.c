@@ -167,7 +167,7 @@ static void files_cut_short_or_damaged_are_refused_without_a_crash_or_noise(void
         long           bytes;
         const char*    victim = victims[i];
         unsigned char* whole  = slurp(in(&p, victim), &bytes);
-        for (long n = 0; n < bytes; n += 1)
+        for (long n = 0; n < bytes; ++n)
         {
             spill(in(&p, victim), whole, n);
             bad += open_and_read(ctx, p.path) != FLX_ERR_FORMAT;
