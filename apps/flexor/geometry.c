@@ -265,16 +265,17 @@ void estimate_body(estimate* e, const flx_scene* scene, int32_t body, const flx_
 
 void estimate_finish(estimate* e, const flx_scene* scene)
 {
+    // constants of the elbow (625 k tets, 3,544 prone) on two cores; nested dissection of a solid gives n^(4/3) entries
     const double n      = e->vertices > 1 ? e->vertices : 1;
-    e->factor_nonzeros  = 12.6 * pow(n, 1.31); // fitted to lattices; nested dissection of a solid gives n^(4/3)
-    const double flops  = 72.5e9 * pow(n / 116162, 2) + pow(e->prone, 3) * (1 + 1.0 / 3);
+    e->factor_nonzeros  = 10.4 * pow(n, 1.31);
+    const double flops  = 45.5e9 * pow(n / 114973, 2) + pow(e->prone, 3) * (1 + 1.0 / 3);
     const bool   single = scene->settings.precision == FLX_PRECISION_SINGLE;
     const double per_nz = single ? 4 : 8;
     const double dense  = e->prone * e->prone * (8 + per_nz);
-    // factorization works in double; elements, lattice, embedding and states about 500 bytes a tet
-    e->bytes           = e->factor_nonzeros * (8 + (single ? 4 : 0)) + dense + 500 * e->tets + 2e7;
-    e->setup_seconds   = flops / 15e9 + 8e-6 * e->tets;
-    const double read  = 2 * e->factor_nonzeros * per_nz + e->prone * e->prone * per_nz;
-    const double steps = scene->settings.mode == FLX_MODE_DYNAMIC ? scene->settings.substeps : 1;
-    e->frame_ms        = steps * scene->settings.outer * (1e3 * read / 20e9 + 5e-5 * e->tets);
+    e->bytes            = e->factor_nonzeros * 2 * per_nz + dense + 330 * e->tets + 2e7;
+    e->setup_seconds    = flops / 45e9 + 3e-6 * e->tets;
+    const double outer  = 2e3 * e->factor_nonzeros * per_nz / 20e9 + 2e-5 * e->tets;   // ms
+    const double inner  = 1e3 * e->prone * e->prone * per_nz / 20e9 + 3e-3 * e->prone; // ms
+    const double steps  = scene->settings.mode == FLX_MODE_DYNAMIC ? scene->settings.substeps : 1;
+    e->frame_ms         = steps * scene->settings.outer * (outer + scene->settings.inner * inner);
 }

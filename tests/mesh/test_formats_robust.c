@@ -319,7 +319,7 @@ static void a_file_altered_anywhere_never_breaks_the_reader(void** state)
             {
                 const size_t at = (size_t)((double)s->bytes * test_random(&seed));
                 copy[at]        = test_random(&seed) < 0.5 ? "0123456789-. \n$#/"[(int)(17.0 * test_random(&seed))]
-                                                           : (char)(256.0 * test_random(&seed));
+                                                           : (char)(unsigned char)(256.0 * test_random(&seed));
             }
             put_file(s->name, copy, s->bytes);
             put_companion(s->name);
