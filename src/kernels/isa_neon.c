@@ -5,12 +5,15 @@
 #define WIDE_REAL float
 #define WIDE_LANES 4
 #include "kernels/corotated.inl"
+#include "kernels/rows.inl"
 
 void flx__kernels_neon(flx_kernels* k)
 {
-    k->name          = "neon";
-    k->corotated_f32 = corotated;
-    k->rotation_f32  = rotation;
+    k->name           = "neon";
+    k->corotated_f32  = corotated;
+    k->rotation_f32   = rotation;
+    k->rows_build_f32 = rows_build;
+    k->rows_move_f32  = rows_move;
 }
 #else
 void flx__kernels_neon(flx_kernels* k)

@@ -47,13 +47,23 @@ typedef void (*flx_corotated_fn)(const flx_corotated_pass* pass, int64_t begin, 
 /// The rotation of `count` matrices F - I, as R - I; [count][9] row major. For tests of the very code the step uses.
 typedef void (*flx_rotation_fn)(int64_t count, const void* h, void* w);
 
+/// A contact's row of W Sigma^-1: row [n] = sum_{a < count} weight[a] inverse[at[a]][:], inverse [n][n] of the row's
+/// type.
+typedef void (*flx_rows_build_fn)(const void* inverse, int32_t n, int32_t count, const int32_t* at,
+                                  const double* weight, void* row);
+/// What forces on contacts move: delta[axis][begin, end) += sum_{i < count} f[axis][i] rows[i][:], rows [count][n].
+typedef void (*flx_rows_move_fn)(const void* rows, int32_t n, int32_t count, const double* const f[3], int64_t begin,
+                                 int64_t end, double* const delta[3]);
+
 typedef struct flx_kernels
 {
-    const char*      name;
-    flx_corotated_fn corotated_f32;
-    flx_corotated_fn corotated_f64;
-    flx_rotation_fn  rotation_f32;
-    flx_rotation_fn  rotation_f64;
+    const char*       name;
+    flx_corotated_fn  corotated_f32;
+    flx_corotated_fn  corotated_f64;
+    flx_rotation_fn   rotation_f32;
+    flx_rotation_fn   rotation_f64;
+    flx_rows_build_fn rows_build_f32, rows_build_f64;
+    flx_rows_move_fn  rows_move_f32, rows_move_f64;
 } flx_kernels;
 
 /// The table for an instruction set that this processor has.

@@ -15,17 +15,6 @@
 #include <math.h>
 #include <string.h>
 
-#define REAL float
-#define ROWS(name) rows_##name##_f32
-#include "solver/contact_rows.inl"
-#undef REAL
-#undef ROWS
-#define REAL double
-#define ROWS(name) rows_##name##_f64
-#include "solver/contact_rows.inl"
-#undef REAL
-#undef ROWS
-
 #define MOST_ROUNDS 12 // times that rows may join the working set
 
 static bool is_spring(const flx_solver* s)
@@ -94,17 +83,39 @@ typedef struct join_args
 static void join_rows(void* user, int64_t begin, int64_t end, int32_t worker)
 {
     (void)worker;
-    const join_args*  a = user;
-    flx_contact_work* w = &a->s->contact;
+    const join_args*        a    = user;
+    const flx_solver*       s    = a->s;
+    const flx_contact_work* w    = &s->contact;
+    const size_t            size = s->single ? sizeof(float) : sizeof(double);
     for (int64_t k = begin; k < end; ++k)
     {
         const int64_t      i = a->from + k;
         const flx_contact* c = &w->contact[w->pushing[i]];
-        if (a->s->single)
-            rows_build_f32(a->s->schur_inverse, a->s->n1, a->s->n2, c, (float*)w->rows + i * a->s->n2);
-        else
-            rows_build_f64(a->s->schur_inverse, a->s->n1, a->s->n2, c, (double*)w->rows + i * a->s->n2);
+        int32_t            at[FLX_CONTACT_CORNERS], count = 0;
+        double             weight[FLX_CONTACT_CORNERS];
+        for (int corner = 0; corner < FLX_CONTACT_CORNERS; ++corner)
+        {
+            if (c->vertex[corner] < s->n1 || c->weight[corner] == 0) continue; // unused corners are -1
+            at[count]       = c->vertex[corner] - s->n1;
+            weight[count++] = c->weight[corner];
+        }
+        (s->single ? s->kernel.rows_build_f32 : s->kernel.rows_build_f64)(s->schur_inverse, s->n2, count, at, weight,
+                                                                          (char*)w->rows + i * s->n2 * (int64_t)size);
     }
+}
+
+/// (U W^T)_ij = sum_b w_jb U_i[v_jb]
+static double row_dot(const flx_solver* s, int64_t i, const flx_contact* c)
+{
+    double sum = 0;
+    for (int b = 0; b < FLX_CONTACT_CORNERS; ++b)
+    {
+        if (c->vertex[b] < s->n1) continue;
+        const int64_t at = i * s->n2 + c->vertex[b] - s->n1;
+        sum += c->weight[b] *
+               (s->single ? (double)((const float*)s->contact.rows)[at] : ((const double*)s->contact.rows)[at]);
+    }
+    return sum;
 }
 
 static void join_gram(void* user, int64_t begin, int64_t end, int32_t worker)
@@ -119,8 +130,7 @@ static void join_gram(void* user, int64_t begin, int64_t end, int32_t worker)
         for (int32_t j = 0; j <= i; ++j)
         {
             const flx_contact* d = &w->contact[w->pushing[j]];
-            double             b = a->s->single ? rows_dot_f32((const float*)w->rows + i * a->s->n2, a->s->n1, d)
-                                                : rows_dot_f64((const double*)w->rows + i * a->s->n2, a->s->n1, d);
+            double             b = row_dot(a->s, i, d);
             if (a->normals)
                 b *= c->normal[0] * d->normal[0] + c->normal[1] * d->normal[1] + c->normal[2] * d->normal[2];
             if (i == j) b += 1 / flx__contact_stiffness(a->s, c);
@@ -151,10 +161,8 @@ static void move_range(void* user, int64_t begin, int64_t end, int32_t worker)
     (void)worker;
     const move_args*        a = user;
     const flx_contact_work* w = &a->s->contact;
-    if (a->s->single)
-        rows_move_f32(w->rows, a->s->n2, w->pushing_count, a->force, begin, end, a->s->delta);
-    else
-        rows_move_f64(w->rows, a->s->n2, w->pushing_count, a->force, begin, end, a->s->delta);
+    (a->s->single ? a->s->kernel.rows_move_f32 : a->s->kernel.rows_move_f64)(w->rows, a->s->n2, w->pushing_count,
+                                                                             a->force, begin, end, a->s->delta);
 }
 
 /// delta += U^T f
