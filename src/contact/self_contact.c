@@ -16,9 +16,6 @@
 #define HOLD_SLACK -1e-9 // weights above this hold: a point on a shared face must not slip between its two tets
 #define PROBE_HITS 16    // tets kept that hold one probe and have material there; more than two is rare
 #define PROXY_GRAIN 32
-#define SAME_SIDE                                                                                                      \
-    0.3 // cosine of the two outward normals above which they look the same way: no contact. One bound for points
-        // that are inside and points that are about to be, or a contact would come and go with its own push
 
 // --- create ------------------------------------------------------------------------------------------------
 
@@ -257,8 +254,7 @@ static void place(const flx_self_contact* self, const double* x, int32_t i, sear
     const flx_self_contact_desc* d     = &self->desc;
     const flx_proxy*             proxy = &d->proxy[i];
     double                       stretch;
-    s->prober.proxy     = i;
-    s->prober.max_along = SAME_SIDE;
+    s->prober.proxy = i;
     for (int k = 0; k < 3; ++k)
     {
         s->prober.p[k] = 0;

@@ -70,7 +70,6 @@ typedef struct flx_prober
     int32_t proxy;
     double  p[3];      // m, now
     double  normal[3]; // deformed outward normal; 0 when its tet has none
-    double  max_along; // partners whose normal . own normal is larger are not facing: discarded
 } flx_prober;
 
 typedef enum flx_partner_outcome

@@ -25,8 +25,11 @@
 
 #include "math/mat3.h"
 
-#define WALK_STEPS 64       // faces crossed on the way from X's tet to Y's
-#define OWN_POINT 1e-3      // of exclude: nearer than this at rest is the same point
+#define WALK_STEPS 64  // faces crossed on the way from X's tet to Y's
+#define OWN_POINT 1e-3 // of exclude: nearer than this at rest is the same point
+// Cosine of the two outward normals above which they look the same way: no contact. One bound for points that are
+// inside and points that are about to be, or a contact would come and go with its own push.
+#define SAME_SIDE 0.3
 #define FACING -0.5         // cosine below which two surfaces face each other
 #define GRADIENT_MIN 0.5    // below: the field's gradient at the surface is spoilt by another sheet nearby
 #define STRETCH_MIN 1e-3    // det F below which a tet's own normal is not trusted
@@ -341,7 +344,7 @@ flx_partner_outcome flx__partner_contact(const flx_self_contact* self, const dou
     const double distance = flx__dot3(n, apart);
     const double gap      = distance - d->offset;
     if (!(distance >= -d->depth && gap <= 1.5 * d->margin)) return FLX_PARTNER_NONE; // NaN fails too
-    if (!(flx__dot3(n, prober->normal) <= prober->max_along)) return FLX_PARTNER_NONE;
+    if (!(flx__dot3(n, prober->normal) <= SAME_SIDE)) return FLX_PARTNER_NONE;
 
     out->proxy    = prober->proxy;
     out->obstacle = -1;

@@ -7,7 +7,6 @@
 #include "contact/skin.h"
 
 #include "math/mat3.h"
-#include "mesh/mesh_internal.h"
 
 #include <string.h>
 

@@ -8,6 +8,8 @@
 
 #include "mesh/mesh_internal.h"
 
+#include "math/mat3.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -15,16 +17,11 @@
 #define BAND_CELLS 4
 #define CELLS_ACROSS 96 // of a mesh's diagonal, when the shape names no cell
 
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 // --- create ------------------------------------------------------------------------------------------------
 
 static flx_status make_plane(flx_context* ctx, flx_solid* s)
 {
-    const double size = sqrt(dot(s->shape.b, s->shape.b));
+    const double size = sqrt(flx__dot3(s->shape.b, s->shape.b));
     if (!(size > 0 && size < INFINITY))
         return flx__fail(ctx, FLX_ERR_SETTING, "plane: its normal (%g, %g, %g) has no direction", s->shape.b[0],
                          s->shape.b[1], s->shape.b[2]);
@@ -41,7 +38,7 @@ static flx_status make_round(flx_context* ctx, flx_solid* s)
         return flx__fail(ctx, FLX_ERR_SETTING, "%s: its radius is %g m; it must be above 0",
                          capsule ? "capsule" : "sphere", r);
     const double e[3] = {s->shape.b[0] - s->shape.a[0], s->shape.b[1] - s->shape.a[1], s->shape.b[2] - s->shape.a[2]};
-    s->length         = capsule ? sqrt(dot(e, e)) : 0;
+    s->length         = capsule ? sqrt(flx__dot3(e, e)) : 0;
     for (int k = 0; k < 3; ++k) s->axis[k] = s->length > 0 ? e[k] / s->length : k == 2;
     s->area = 4 * PI * r * r + 2 * PI * r * s->length;
     return FLX_OK;
@@ -66,7 +63,7 @@ static double triangle_area(const double* x, const int32_t* t)
     const double *a = &x[3 * (int64_t)t[0]], *b = &x[3 * (int64_t)t[1]], *c = &x[3 * (int64_t)t[2]];
     const double  e[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]}, f[3] = {c[0] - a[0], c[1] - a[1], c[2] - a[2]};
     const double  n[3] = {e[1] * f[2] - e[2] * f[1], e[2] * f[0] - e[0] * f[2], e[0] * f[1] - e[1] * f[0]};
-    return 0.5 * sqrt(dot(n, n));
+    return 0.5 * sqrt(flx__dot3(n, n));
 }
 
 /// The mesh's triangles: those of the file, or the boundary of its tets. The solid takes x and triangle over.
@@ -216,9 +213,9 @@ void flx__solid_sideways(const double axis[3], double out[3])
 static double round_distance(const flx_solid* s, const double p[3], double gradient[3])
 {
     double       r[3] = {p[0] - s->shape.a[0], p[1] - s->shape.a[1], p[2] - s->shape.a[2]};
-    const double t    = fmin(fmax(dot(r, s->axis), 0), s->length);
+    const double t    = fmin(fmax(flx__dot3(r, s->axis), 0), s->length);
     for (int k = 0; k < 3; ++k) r[k] -= t * s->axis[k];
-    const double size = sqrt(dot(r, r));
+    const double size = sqrt(flx__dot3(r, r));
     if (gradient)
     {
         double side[3];
@@ -252,7 +249,7 @@ static double box_distance(const flx_solid* s, const double p[3], double gradien
 static double mesh_distance(const flx_solid* s, const double p[3], double gradient[3])
 {
     const double d = flx__distance_field_sample(s->field, p, gradient);
-    if (gradient && !(dot(gradient, gradient) > 1e-12)) // on a ridge the slopes of both sides cancel
+    if (gradient && !(flx__dot3(gradient, gradient) > 1e-12)) // on a ridge the slopes of both sides cancel
     {
         gradient[0] = gradient[1] = 0;
         gradient[2]               = 1;
@@ -266,8 +263,8 @@ double flx__solid_distance(const flx_solid* solid, const double p[3], double gra
     {
     case FLX_SHAPE_PLANE:
         if (gradient) memcpy(gradient, solid->shape.b, 3 * sizeof *gradient);
-        return dot(solid->shape.b,
-                   (const double[3]){p[0] - solid->shape.a[0], p[1] - solid->shape.a[1], p[2] - solid->shape.a[2]});
+        return flx__dot3(solid->shape.b, (const double[3]){p[0] - solid->shape.a[0], p[1] - solid->shape.a[1],
+                                                           p[2] - solid->shape.a[2]});
     case FLX_SHAPE_BOX:
         return box_distance(solid, p, gradient);
     case FLX_SHAPE_MESH:

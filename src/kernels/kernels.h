@@ -9,7 +9,7 @@
 /// Tets in patches. A patch is a few hundred neighbouring tets with a short list of the vertices they touch: it loads
 /// those once, works on numbers relative to its first vertex (so single precision loses nothing to the body's size),
 /// adds forces up locally and writes one sum per local vertex. A vertex then gathers from the few patches that know it,
-/// in stored order: the result does not depend on which worker did what. Written once by flx__patches_build(),
+/// in stored order: the result does not depend on which worker did what. Written once by model/elements.c,
 /// read-only after. Unused lanes repeat the patch's last tet with stiffness 0.
 typedef struct flx_patches
 {

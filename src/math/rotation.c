@@ -133,8 +133,7 @@ void flx__stretches(const double F[9], double sigma[3], double U[3][3], double V
     }
 }
 
-// Trigonometric solution of the characteristic cubic of C = F^T F [Smith61].
-double flx__least_stretch(const double F[9])
+void flx__stretch_cubic(const double F[9], double* mean, double* spread, double* angle)
 {
     double c[6] = {0}; // xx yy zz xy xz yz
     for (int i = 0; i < 3; ++i)
@@ -143,14 +142,22 @@ double flx__least_stretch(const double F[9])
         c[0] += r[0] * r[0], c[1] += r[1] * r[1], c[2] += r[2] * r[2];
         c[3] += r[0] * r[1], c[4] += r[0] * r[2], c[5] += r[1] * r[2];
     }
-    if (!(flx__det3(F) > 0)) return -1;
-    const double mean = (c[0] + c[1] + c[2]) / 3;
-    const double x = c[0] - mean, y = c[1] - mean, z = c[2] - mean;
-    const double spread = sqrt((x * x + y * y + z * z + 2 * (c[3] * c[3] + c[4] * c[4] + c[5] * c[5])) / 6);
-    if (!(spread > 1e-12 * mean)) return sqrt(mean);
+    const double m = (c[0] + c[1] + c[2]) / 3, x = c[0] - m, y = c[1] - m, z = c[2] - m;
+    const double p = sqrt((x * x + y * y + z * z + 2 * (c[3] * c[3] + c[4] * c[4] + c[5] * c[5])) / 6);
+    *mean          = m;
+    *spread = *angle = 0;
+    if (!(p > 1e-12 * m)) return; // all equal, or not finite
     const double det = x * (y * z - c[5] * c[5]) - c[3] * (c[3] * z - c[5] * c[4]) + c[4] * (c[3] * c[5] - y * c[4]);
-    const double r   = fmin(fmax(det / (2 * spread * spread * spread), -1), 1);
-    return sqrt(fmax(mean + 2 * spread * cos((acos(r) + 6.283185307179586) / 3), 0));
+    *spread          = p;
+    *angle           = acos(fmin(fmax(det / (2 * p * p * p), -1), 1));
+}
+
+double flx__least_stretch(const double F[9])
+{
+    double mean, spread, angle;
+    if (!(flx__det3(F) > 0)) return -1;
+    flx__stretch_cubic(F, &mean, &spread, &angle);
+    return sqrt(fmax(mean + 2 * spread * cos((angle + 6.283185307179586) / 3), 0));
 }
 
 void flx__axis_rotation(const double axis[3], double angle, double R[9])

@@ -14,8 +14,11 @@ void flx__singular_values3(const double F[9], double sigma[3]);
 /// is negative when det F < 0.
 void flx__stretches(const double F[9], double sigma[3], double U[3][3], double V[3][3]);
 
-/// The smallest singular value without any iteration: root of the smallest eigenvalue of F^T F in closed form.
-/// Negative when det F <= 0. Loses half the digits: to sort out, not to compute with.
+/// The eigenvalues of F^T F in closed form [Smith61]: mean + 2 spread cos((angle + 2 pi k) / 3), the largest for k = 0,
+/// the smallest for k = 1. Their roots, the unsigned singular values, lose half the digits of the small ones.
+void flx__stretch_cubic(const double F[9], double* mean, double* spread, double* angle);
+
+/// The smallest singular value by that; negative when det F <= 0. To sort out, not to compute with.
 double flx__least_stretch(const double F[9]);
 
 /// Rotation by an angle (radians) about a unit axis [Rodrigues].

@@ -8,28 +8,13 @@
 #include "mesh/point_tree.h"
 #include "mesh/tuple_table.h"
 
+#include "math/mat3.h"
+
 #include <float.h>
 #include <math.h>
 
 // Corners of the face opposite corner i, outward for positive volume.
 static const int face_corner[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
-
-static void subtract(const double* a, const double* b, double out[3])
-{
-    for (int d = 0; d < 3; ++d) out[d] = a[d] - b[d];
-}
-
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    out[0] = a[1] * b[2] - a[2] * b[1];
-    out[1] = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
-}
-
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
 
 static double six_volumes(const double* x, const int32_t* t, double* longest)
 {
@@ -37,14 +22,14 @@ static double six_volumes(const double* x, const int32_t* t, double* longest)
     double most = 0.0;
     for (int k = 0; k < 3; ++k)
     {
-        subtract(x + 3 * (int64_t)t[k + 1], x + 3 * (int64_t)t[0], e[k]);
-        most = fmax(most, dot(e[k], e[k]));
-        subtract(x + 3 * (int64_t)t[1 + (k + 1) % 3], x + 3 * (int64_t)t[1 + k], edge);
-        most = fmax(most, dot(edge, edge));
+        flx__sub3(x + 3 * (int64_t)t[k + 1], x + 3 * (int64_t)t[0], e[k]);
+        most = fmax(most, flx__dot3(e[k], e[k]));
+        flx__sub3(x + 3 * (int64_t)t[1 + (k + 1) % 3], x + 3 * (int64_t)t[1 + k], edge);
+        most = fmax(most, flx__dot3(edge, edge));
     }
     *longest = sqrt(most);
-    cross(e[1], e[2], n);
-    return dot(e[0], n);
+    flx__cross3(e[1], e[2], n);
+    return flx__dot3(e[0], n);
 }
 
 static double smallest_dihedral(const double* x, const int32_t* t)
@@ -53,17 +38,18 @@ static double smallest_dihedral(const double* x, const int32_t* t)
     for (int f = 0; f < 4; ++f)
     {
         double a[3], b[3];
-        subtract(x + 3 * (int64_t)t[face_corner[f][1]], x + 3 * (int64_t)t[face_corner[f][0]], a);
-        subtract(x + 3 * (int64_t)t[face_corner[f][2]], x + 3 * (int64_t)t[face_corner[f][0]], b);
-        cross(a, b, n[f]);
+        flx__sub3(x + 3 * (int64_t)t[face_corner[f][1]], x + 3 * (int64_t)t[face_corner[f][0]], a);
+        flx__sub3(x + 3 * (int64_t)t[face_corner[f][2]], x + 3 * (int64_t)t[face_corner[f][0]], b);
+        flx__cross3(a, b, n[f]);
     }
     double smallest = M_PI;
     for (int f = 0; f < 4; ++f)
         for (int g = f + 1; g < 4; ++g)
         {
             double c[3];
-            cross(n[f], n[g], c);
-            smallest = fmin(smallest, atan2(sqrt(dot(c, c)), -dot(n[f], n[g]))); // exact near 0, where acos is not
+            flx__cross3(n[f], n[g], c);
+            smallest =
+                fmin(smallest, atan2(sqrt(flx__dot3(c, c)), -flx__dot3(n[f], n[g]))); // exact near 0, where acos is not
         }
     return smallest * (180.0 / M_PI);
 }
@@ -210,18 +196,18 @@ static bool touch_if_back_to_back(void* user, int32_t other)
     const double*  m  = t->normal + 3 * (int64_t)other;
     const double*  c  = t->center + 3 * (int64_t)other;
     const int32_t* v  = t->triangle + 3 * (int64_t)t->self;
-    const double   nn = dot(n, n);
+    const double   nn = flx__dot3(n, n);
     if (other == t->self || nn == 0.0) return --t->budget > 0;
-    if (!(dot(n, m) < -(1.0 - 1e-6) * sqrt(nn * dot(m, m)))) return --t->budget > 0; // not opposite
+    if (!(flx__dot3(n, m) < -(1.0 - 1e-6) * sqrt(nn * flx__dot3(m, m)))) return --t->budget > 0; // not opposite
     bool in = true;
     for (int k = 0; k < 3; ++k)
     {
         double edge[3], to[3], side[3];
-        subtract(t->x + 3 * (int64_t)v[(k + 1) % 3], t->x + 3 * (int64_t)v[k], edge);
-        subtract(c, t->x + 3 * (int64_t)v[k], to);
-        if (k == 0) in &= fabs(dot(to, n)) <= t->reach * sqrt(nn); // in the plane
-        cross(edge, to, side);
-        in &= dot(side, n) >= -t->reach * sqrt(dot(edge, edge) * nn);
+        flx__sub3(t->x + 3 * (int64_t)v[(k + 1) % 3], t->x + 3 * (int64_t)v[k], edge);
+        flx__sub3(c, t->x + 3 * (int64_t)v[k], to);
+        if (k == 0) in &= fabs(flx__dot3(to, n)) <= t->reach * sqrt(nn); // in the plane
+        flx__cross3(edge, to, side);
+        in &= flx__dot3(side, n) >= -t->reach * sqrt(flx__dot3(edge, edge) * nn);
     }
     if (in) t->inside[other] = t->inside[t->self] = true;
     return --t->budget > 0;
@@ -243,9 +229,9 @@ flx_status flx__doctor_inner_faces(flx_doctor* d, int32_t triangle_count, const 
         const double *a = x + 3 * (int64_t)triangle[3 * i], *b = x + 3 * (int64_t)triangle[3 * i + 1],
                      *c = x + 3 * (int64_t)triangle[3 * i + 2];
         double u[3], v[3];
-        subtract(b, a, u);
-        subtract(c, a, v);
-        cross(u, v, normal + 3 * i);
+        flx__sub3(b, a, u);
+        flx__sub3(c, a, v);
+        flx__cross3(u, v, normal + 3 * i);
         for (int k = 0; k < 3; ++k) center[3 * i + k] = a[k] + (u[k] + v[k]) / 3.0;
     }
     FLX_TRY(flx__point_tree_begin(d->ctx, &tree, triangle_count, NULL, center));

@@ -14,6 +14,8 @@
 // finger that pokes through one face next to another finger.
 #include "mesh/lattice_internal.h"
 
+#include "math/mat3.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -238,11 +240,6 @@ static void local_triangle(const cut_tet* c, int32_t item, triangle3* t)
     for (int k = 0; k < 3; ++k) t->n[k] = u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3];
 }
 
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 // Middle of what the tet's four faces leave of the triangle. False when rounding leaves nothing.
 static bool point_within(const cut_tet* c, const triangle3* t, double out[3])
 {
@@ -283,10 +280,10 @@ static bool point_within(const cut_tet* c, const triangle3* t, double out[3])
 // through between two triangles.
 static double hit(const triangle3* t, const double from[3], const double d[3])
 {
-    const double facing = dot(t->n, d), area2 = dot(t->n, t->n);
-    if (fabs(facing) <= 1e-12 * sqrt(area2 * dot(d, d))) return 2.0;
+    const double facing = flx__dot3(t->n, d), area2 = flx__dot3(t->n, t->n);
+    if (fabs(facing) <= 1e-12 * sqrt(area2 * flx__dot3(d, d))) return 2.0;
     const double a[3] = {t->p[0][0] - from[0], t->p[0][1] - from[1], t->p[0][2] - from[2]};
-    const double s    = dot(t->n, a) / facing;
+    const double s    = flx__dot3(t->n, a) / facing;
     if (!(s > 1e-9 && s <= 1.0)) return 2.0;
     for (int e = 0; e < 3; ++e)
     {
@@ -310,13 +307,13 @@ static void look_from(cut_tet* c, int32_t item)
     triangle3    own;
     double       from[3];
     local_triangle(c, item, &own);
-    if (dot(own.n, own.n) == 0.0 || !point_within(c, &own, from)) return;
+    if (flx__dot3(own.n, own.n) == 0.0 || !point_within(c, &own, from)) return;
 
     for (int corner = 0; corner < 4; ++corner)
     {
         double d[3], nearest = 2.0;
         for (int k = 0; k < 3; ++k) d[k] = c->shape->corner[corner][k] - from[k];
-        if (c->a->surface->balanced && sign * dot(own.n, d) >= 0.0) continue; // would leave the body
+        if (c->a->surface->balanced && sign * flx__dot3(own.n, d) >= 0.0) continue; // would leave the body
 
         int32_t first   = -1;
         bool    leaving = true;
@@ -329,7 +326,7 @@ static void look_from(cut_tet* c, int32_t item)
             if (s >= nearest) continue;
             nearest = s;
             first   = j;
-            leaving = sign * dot(other.n, d) > 0.0;
+            leaving = sign * flx__dot3(other.n, d) > 0.0;
         }
         if (!c->a->surface->balanced) // sides cannot be trusted: ask half way
         {

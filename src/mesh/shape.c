@@ -1,20 +1,17 @@
 // Plain shapes as regions, and rigid poses.
 #include "mesh/shape.h"
 
-#include <math.h>
+#include "math/mat3.h"
 
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
+#include <math.h>
 
 static double distance2_to_segment(const double a[3], const double b[3], const double p[3])
 {
     const double e[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]}, w[3] = {p[0] - a[0], p[1] - a[1], p[2] - a[2]};
-    const double ee = dot(e, e), we = dot(w, e);
+    const double ee = flx__dot3(e, e), we = flx__dot3(w, e);
     const double s    = !(we > 0) ? 0 : we >= ee ? 1 : we / ee;
     const double r[3] = {w[0] - s * e[0], w[1] - s * e[1], w[2] - s * e[2]};
-    return dot(r, r);
+    return flx__dot3(r, r);
 }
 
 bool flx__shape_contains(const flx_shape* shape, const double p[3])
@@ -29,9 +26,9 @@ bool flx__shape_contains(const flx_shape* shape, const double p[3])
     case FLX_SHAPE_AUTO:
         return true;
     case FLX_SHAPE_PLANE:
-        return dot(shape->b, r) <= 0;
+        return flx__dot3(shape->b, r) <= 0;
     case FLX_SHAPE_SPHERE:
-        return dot(r, r) <= shape->radius * shape->radius;
+        return flx__dot3(r, r) <= shape->radius * shape->radius;
     case FLX_SHAPE_CAPSULE:
         return distance2_to_segment(shape->a, shape->b, p) <= shape->radius * shape->radius;
     case FLX_SHAPE_BOX:
@@ -44,7 +41,7 @@ bool flx__shape_contains(const flx_shape* shape, const double p[3])
 
 void flx__pose_rotate(const double R[9], const double v[3], double out[3])
 {
-    const double r[3] = {dot(R, v), dot(R + 3, v), dot(R + 6, v)}; // out may be v
+    const double r[3] = {flx__dot3(R, v), flx__dot3(R + 3, v), flx__dot3(R + 6, v)}; // out may be v
     for (int k = 0; k < 3; ++k) out[k] = r[k];
 }
 

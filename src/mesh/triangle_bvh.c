@@ -8,6 +8,8 @@
 // edges.
 #include "mesh/triangle_bvh_internal.h"
 
+#include "math/mat3.h"
+
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -361,11 +363,6 @@ const double* flx__triangle_bvh_open_boxes(const flx_triangle_bvh* bvh, int32_t*
 
 // --- closest point ---------------------------------------------------------------------------------------
 
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 typedef struct nearest
 {
     double  d2, d;
@@ -377,10 +374,10 @@ typedef struct nearest
 /// Candidate on the segment from corner i to corner j: p = w + s e, w from corner i, s in [0, 1].
 static void try_edge(const double w[3], const double e[3], int i, int j, double* d2, double weight[3])
 {
-    const double ee = dot(e, e), we = dot(w, e);
+    const double ee = flx__dot3(e, e), we = flx__dot3(w, e);
     const double s    = !(we > 0) ? 0 : we >= ee ? 1 : we / ee; // ee = 0 gives 0 or 1: the same point
     const double r[3] = {w[0] - s * e[0], w[1] - s * e[1], w[2] - s * e[2]};
-    const double c    = dot(r, r);
+    const double c    = flx__dot3(r, r);
     if (c >= *d2) return;
     *d2       = c;
     weight[0] = weight[1] = weight[2] = 0;
@@ -394,8 +391,8 @@ static double triangle_distance2(const double* corner, const double p[3], double
     const double  ab[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
     const double  ac[3] = {c[0] - a[0], c[1] - a[1], c[2] - a[2]};
     const double  ap[3] = {p[0] - a[0], p[1] - a[1], p[2] - a[2]};
-    const double  bb = dot(ab, ab), bc = dot(ab, ac), cc = dot(ac, ac);
-    const double  pb = dot(ap, ab), pc = dot(ap, ac);
+    const double  bb = flx__dot3(ab, ab), bc = flx__dot3(ab, ac), cc = flx__dot3(ac, ac);
+    const double  pb = flx__dot3(ap, ab), pc = flx__dot3(ap, ac);
     const double  det  = bb * cc - bc * bc;
     const bool    flat = !(det > 1e-14 * bb * cc);
     const double  v    = cc * pb - bc * pc; // det times the weight of b
@@ -409,7 +406,7 @@ static double triangle_distance2(const double* corner, const double p[3], double
         const double r[3] = {ap[0] - weight[1] * ab[0] - weight[2] * ac[0],
                              ap[1] - weight[1] * ab[1] - weight[2] * ac[1],
                              ap[2] - weight[1] * ab[2] - weight[2] * ac[2]};
-        return dot(r, r);
+        return flx__dot3(r, r);
     }
     double d2 = INFINITY;
     if (flat || w < 0) try_edge(ap, ab, 0, 1, &d2, weight);
@@ -455,7 +452,7 @@ static void try_leaf(const flx_triangle_bvh* bvh, const flx_bvh_node* node, cons
         const float* ball  = &bvh->ball[4 * (int64_t)i];
         const double r[3]  = {p[0] - (double)ball[0], p[1] - (double)ball[1], p[2] - (double)ball[2]};
         const double reach = best->d + (double)ball[3];
-        if (dot(r, r) * (1 - 1e-12) > reach * reach) continue;
+        if (flx__dot3(r, r) * (1 - 1e-12) > reach * reach) continue;
         try_slot(bvh, i, p, best);
     }
 }

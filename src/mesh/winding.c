@@ -9,15 +9,12 @@
 // tangent serves several triangles; triangles are read in the facing that agrees with their neighbours.
 #include "mesh/triangle_bvh_internal.h"
 
+#include "math/mat3.h"
+
 #include <math.h>
 
 #define FOUR_PI 12.566370614359172954
 #define BETA 3.0 // the series is used beyond this many radii; its error is measured in test_winding.c
-
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
 
 // --- far field -------------------------------------------------------------------------------------------
 
@@ -122,7 +119,7 @@ static void node_far(flx_triangle_bvh* bvh, int32_t node)
         const double* c = &bvh->corner[9 * (int64_t)i];
         double        n[3];
         area_vector(bvh, i, n);
-        const double a = sqrt(dot(n, n));
+        const double a = sqrt(flx__dot3(n, n));
         area += a;
         for (int k = 0; k < 3; ++k) middle[k] += a * (c[k] + c[3 + k] + c[6 + k]) / 3;
     }
@@ -138,7 +135,7 @@ static void node_far(flx_triangle_bvh* bvh, int32_t node)
         {
             const double* c    = &bvh->corner[9 * (int64_t)i + 3 * j];
             const double  y[3] = {c[0] - far->middle[0], c[1] - far->middle[1], c[2] - far->middle[2]};
-            radius2            = fmax(radius2, dot(y, y));
+            radius2            = fmax(radius2, flx__dot3(y, y));
         }
         add_triangle(bvh, i, far->middle, &s);
     }
@@ -170,7 +167,7 @@ static double far_value(const flx_bvh_far* f, const double d[3], double d2)
     const double  quadratic = q[0] * xx + q[1] * yy + q[2] * zz + q[3] * x * y + q[4] * x * z + q[5] * y * z;
     const double  cubic     = xx * (c[0] * x + c[3] * y + c[4] * z) + yy * (c[5] * x + c[1] * y + c[6] * z) +
                          zz * (c[7] * x + c[8] * y + c[2] * z) + c[9] * x * y * z;
-    return (dot(f->dipole, d) + (quadratic + cubic * r2) * r2) * r2 * sqrt(r2);
+    return (flx__dot3(f->dipole, d) + (quadratic + cubic * r2) * r2) * r2 * sqrt(r2);
 }
 
 // --- near field ------------------------------------------------------------------------------------------
@@ -213,8 +210,9 @@ static void add_leaf(const flx_triangle_bvh* bvh, const flx_bvh_node* node, cons
         const double  det  = a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) +
                            a[2] * (b[0] * c[1] - b[1] * c[0]);
         if (det == 0) continue; // seen edge-on, or q lies in it: half of each side's value is 0
-        const double la = sqrt(dot(a, a)), lb = sqrt(dot(b, b)), lc = sqrt(dot(c, c));
-        angle_add(sum, la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb, det * bvh->facing[i]);
+        const double la = sqrt(flx__dot3(a, a)), lb = sqrt(flx__dot3(b, b)), lc = sqrt(flx__dot3(c, c));
+        angle_add(sum, la * lb * lc + flx__dot3(a, b) * lc + flx__dot3(b, c) * la + flx__dot3(c, a) * lb,
+                  det * bvh->facing[i]);
     }
 }
 
@@ -232,7 +230,7 @@ double flx__triangle_bvh_winding(const flx_triangle_bvh* bvh, const double p[3])
         const int32_t      n    = stack[--depth];
         const flx_bvh_far* f    = &bvh->far[n];
         const double       d[3] = {f->middle[0] - p[0], f->middle[1] - p[1], f->middle[2] - p[2]};
-        const double       d2   = dot(d, d);
+        const double       d2   = flx__dot3(d, d);
         if (d2 > f->accept)
             far += far_value(f, d, d2);
         else if (bvh->node[n].count > 0)

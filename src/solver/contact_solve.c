@@ -51,9 +51,8 @@ static void moved_by(const flx_contact* c, double* const delta[3], int32_t first
     }
 }
 
-double flx__contact_gap_at(const flx_solver* s, const flx_contact* c, double* const delta[3], int32_t first_vertex)
+double flx__contact_gap_at(const flx_contact* c, double* const delta[3], int32_t first_vertex)
 {
-    (void)s;
     double w[3];
     moved_by(c, delta, first_vertex, w);
     return c->gap + c->normal[0] * w[0] + c->normal[1] * w[1] + c->normal[2] * w[2];
@@ -207,7 +206,7 @@ static void solve_unilateral(flx_solver* s, flx_state* q)
     flx__free_increment(s);
     for (int32_t i = 0; i < w->count; ++i)
     {
-        w->free_gap[i] = flx__contact_gap_at(s, &w->contact[i], s->delta, s->n1);
+        w->free_gap[i] = flx__contact_gap_at(&w->contact[i], s->delta, s->n1);
         w->place[i]    = -1;
     }
     w->pushing_count = 0;
@@ -249,7 +248,7 @@ static void solve_unilateral(flx_solver* s, flx_state* q)
         move_by(s, f[0], f[1], f[2]);
         for (int32_t i = 0; i < w->count; ++i) // who would penetrate now?
         {
-            if (w->place[i] >= 0 || !(flx__contact_gap_at(s, &w->contact[i], s->delta, s->n1) < 0)) continue;
+            if (w->place[i] >= 0 || !(flx__contact_gap_at(&w->contact[i], s->delta, s->n1) < 0)) continue;
             if (w->pushing_count == w->most)
             {
                 ++s->stats.lost;

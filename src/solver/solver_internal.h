@@ -148,7 +148,7 @@ flx_status flx__global_solve(flx_solver* s, flx_state* q);
 /// contact_solve.c: a contact's stiffness, N/m (squeezed elements take the first group's), and its gap, m, after the
 /// motion delta of the vertices from first_vertex on.
 double flx__contact_stiffness(const flx_solver* s, const flx_contact* c);
-double flx__contact_gap_at(const flx_solver* s, const flx_contact* c, double* const delta[3], int32_t first_vertex);
+double flx__contact_gap_at(const flx_contact* c, double* const delta[3], int32_t first_vertex);
 
 /// solver.c
 uint64_t   flx__spring_set(const flx_model* m, double time);

@@ -66,7 +66,7 @@ static void deepest_contact(flx_solver* s, double* const delta[3], int32_t first
     const flx_contact_work* w = &s->contact;
     s->stats.penetration      = 0;
     for (int32_t i = 0; i < w->proxy_count; ++i)
-        s->stats.penetration = fmax(s->stats.penetration, -flx__contact_gap_at(s, &w->contact[i], delta, first_vertex));
+        s->stats.penetration = fmax(s->stats.penetration, -flx__contact_gap_at(&w->contact[i], delta, first_vertex));
     s->stats.candidates = w->proxy_count;
 }
 
