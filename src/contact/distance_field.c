@@ -12,6 +12,7 @@
 // distance to the grid is added.
 #include "contact/distance_field.h"
 
+#include "base/sets.h"
 #include "mesh/triangle_bvh_internal.h"
 
 #include <math.h>
@@ -150,14 +151,6 @@ static int32_t find_root(const int32_t* parent, int32_t i)
     return i;
 }
 
-/// The lower root becomes the parent, so that the result does not depend on the order of joining.
-static void join(int32_t* parent, int32_t a, int32_t b)
-{
-    while (parent[a] != a) a = parent[a] = parent[parent[a]];
-    while (parent[b] != b) b = parent[b] = parent[parent[b]];
-    parent[a < b ? b : a] = a < b ? a : b;
-}
-
 static void join_sides(build* b)
 {
     const flx_distance_field* f       = b->field;
@@ -175,7 +168,8 @@ static void join_sides(build* b)
                 {
                     const int64_t other = node - step[a];
                     if (at[a] == 0 || b->parent[other] < 0) continue;
-                    if ((double)d[node] + (double)d[other] > apart) join(b->parent, (int32_t)node, (int32_t)other);
+                    if ((double)d[node] + (double)d[other] > apart)
+                        flx__set_join(b->parent, (int32_t)node, (int32_t)other);
                 }
             }
 }

@@ -1,15 +1,7 @@
 // Connected components by union-find; the smaller root wins, so labels count components in order of their first vertex.
 #include "mesh/mesh_internal.h"
 
-static int32_t root_of(int32_t* parent, int32_t v)
-{
-    while (parent[v] != v)
-    {
-        parent[v] = parent[parent[v]]; // halve the path
-        v         = parent[v];
-    }
-    return v;
-}
+#include "base/sets.h"
 
 flx_status flx__mesh_components(flx_context* ctx, int32_t vertex_count, int64_t element_count, int32_t corners,
                                 const int32_t* element, int32_t* label, int32_t* count)
@@ -30,19 +22,14 @@ flx_status flx__mesh_components(flx_context* ctx, int32_t vertex_count, int64_t 
         label[c[0]]      = 0; // used by an element; its number comes below
         for (int32_t k = 1; k < corners; ++k)
         {
-            label[c[k]]     = 0;
-            const int32_t a = root_of(parent, c[0]);
-            const int32_t b = root_of(parent, c[k]);
-            if (a < b)
-                parent[b] = a;
-            else
-                parent[a] = b;
+            label[c[k]] = 0;
+            flx__set_join(parent, c[0], c[k]);
         }
     }
     for (int32_t v = 0; v < vertex_count; ++v)
     {
         if (label[v] < 0) continue;
-        const int32_t root = root_of(parent, v); // the smallest vertex of the component: labelled already
+        const int32_t root = flx__set_root(parent, v); // the smallest vertex of the component: labelled already
         label[v]           = root == v ? (*count)++ : label[root];
     }
 

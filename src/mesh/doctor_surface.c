@@ -2,6 +2,8 @@
 //
 //   area = sum |n_t| / 2      volume = sum (x_t - o) . n_t / 6      n_t = (b - a) x (c - a), o any fixed point
 #include "mesh/doctor.h"
+
+#include "base/sets.h"
 #include "mesh/point_tree.h"
 #include "mesh/tuple_table.h"
 #include "mesh/weld.h"
@@ -70,26 +72,6 @@ done:
 
 // --- edges and fans -------------------------------------------------------------------------------
 
-static int32_t root_of(int32_t* parent, int32_t i)
-{
-    while (parent[i] != i)
-    {
-        parent[i] = parent[parent[i]];
-        i         = parent[i];
-    }
-    return i;
-}
-
-static void join(int32_t* parent, int32_t a, int32_t b)
-{
-    a = root_of(parent, a);
-    b = root_of(parent, b);
-    if (a < b)
-        parent[b] = a;
-    else
-        parent[a] = b;
-}
-
 typedef struct edge_use
 {
     int32_t uses;      // triangles that have the edge
@@ -130,8 +112,8 @@ static flx_status collect_edges(flx_context* ctx, int32_t triangle_count, const 
         edges->use[e].forward += up;
         if (fan && edges->use[e].uses > 1)
         {
-            join(fan, edges->use[e].corner[0], low);
-            join(fan, edges->use[e].corner[1], high);
+            flx__set_join(fan, edges->use[e].corner[0], low);
+            flx__set_join(fan, edges->use[e].corner[1], high);
         }
     }
 done:
@@ -183,7 +165,7 @@ flx_status flx__doctor_surface(flx_doctor* d, int32_t triangle_count, const int3
     }
     r->closed = triangle_count > 0 && r->boundary_edges == 0 && r->nonmanifold_edges == 0;
     for (int32_t i = 0; i < 3 * triangle_count; ++i)
-        if (root_of(fan, i) == i && ++fans[triangle[i]] == 2) r->bowtie_vertices += 1;
+        if (flx__set_root(fan, i) == i && ++fans[triangle[i]] == 2) r->bowtie_vertices += 1;
 
 done:
     release_edges(d->ctx, &edges);

@@ -10,6 +10,8 @@
 // Numbering: tets go through the grid in bricks of 8 x 8 x 8 cells, vertices are numbered as tets first use them.
 #include "mesh/lattice_internal.h"
 
+#include "base/sets.h"
+
 #include <string.h>
 
 #define BRICK 8
@@ -34,20 +36,6 @@ typedef struct glue
     int64_t* vertex_node; // [vertices]
     int64_t  tet_capacity, vertex_capacity;
 } glue;
-
-static int32_t find(int32_t* parent, int32_t i)
-{
-    while (parent[i] != i) i = parent[i] = parent[parent[i]];
-    return i;
-}
-
-static void unite(int32_t* parent, int32_t i, int32_t j)
-{
-    i = find(parent, i);
-    j = find(parent, j);
-    if (i < j) parent[j] = i;
-    if (j < i) parent[i] = j;
-}
 
 // --- gluing -------------------------------------------------------------------------------------------------------
 
@@ -76,7 +64,7 @@ static void glue_inside_nodes(glue* g)
             const int32_t piece = g->pieces->of_corner[4 * i + c];
             if (piece < 0) continue;
             const int64_t node = 2 * (tet / 12) + g->grid->shape[tet % 12].node[c];
-            unite(g->parent, (int32_t)(4 * (g->pieces->first[i] + piece) + c), g->node_slot[node]);
+            flx__set_join(g->parent, (int32_t)(4 * (g->pieces->first[i] + piece) + c), g->node_slot[node]);
         }
     }
 }
@@ -84,7 +72,7 @@ static void glue_inside_nodes(glue* g)
 static void glue_copies(glue* g, int64_t copy, int64_t other, const int8_t corner[4])
 {
     for (int c = 0; c < 4; ++c)
-        if (corner[c] >= 0) unite(g->parent, (int32_t)(4 * copy + c), (int32_t)(4 * other + corner[c]));
+        if (corner[c] >= 0) flx__set_join(g->parent, (int32_t)(4 * copy + c), (int32_t)(4 * other + corner[c]));
 }
 
 static void glue_across(glue* g, int64_t i, int64_t j, int face)
@@ -176,7 +164,7 @@ static flx_status number_whole(glue* g, int64_t tet)
             corner[c] = -2 - slot;
             continue;
         }
-        int32_t* vertex = slot >= 0 ? &g->vertex_of[find(g->parent, slot)] : &corner[c];
+        int32_t* vertex = slot >= 0 ? &g->vertex_of[flx__set_root(g->parent, slot)] : &corner[c];
         if (slot < 0 || *vertex < 0) FLX_TRY(new_vertex(g, node, vertex));
         corner[c] = *vertex;
         if (slot == -1) g->node_slot[node] = -2 - corner[c];
@@ -197,7 +185,7 @@ static flx_status number_cut(glue* g, int64_t cut)
         int32_t corner[4];
         for (int c = 0; c < 4; ++c)
         {
-            int32_t* vertex = &g->vertex_of[find(g->parent, (int32_t)(4 * copy + c))];
+            int32_t* vertex = &g->vertex_of[flx__set_root(g->parent, (int32_t)(4 * copy + c))];
             if (*vertex < 0) FLX_TRY(new_vertex(g, 2 * (tet / 12) + s->node[c], vertex));
             corner[c] = *vertex;
         }

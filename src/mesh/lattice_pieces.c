@@ -14,6 +14,7 @@
 // finger that pokes through one face next to another finger.
 #include "mesh/lattice_internal.h"
 
+#include "base/sets.h"
 #include "math/mat3.h"
 
 #include <math.h>
@@ -54,20 +55,6 @@ typedef struct cut_tet
     bool                     inside[4];
 } cut_tet;
 
-static int32_t find(int32_t* parent, int32_t i)
-{
-    while (parent[i] != i) i = parent[i] = parent[parent[i]];
-    return i;
-}
-
-static void unite(int32_t* parent, int32_t i, int32_t j)
-{
-    i = find(parent, i);
-    j = find(parent, j);
-    if (i < j) parent[j] = i; // the lowest is the root: the numbering does not depend on the order of unions
-    if (j < i) parent[i] = j;
-}
-
 // --- 1: across shared sides ---------------------------------------------------------------------------------------
 
 static int32_t item_of(const cut_tet* c, int32_t triangle)
@@ -92,7 +79,7 @@ static void join_neighbours(cut_tet* c)
             if (!(c->meet[i].bits & FLX_MEET_SIDE(s))) continue;
             const int32_t across = c->a->surface->beyond[3 * (int64_t)c->meet[i].triangle + s];
             const int32_t j      = across < 0 ? -1 : item_of(c, across);
-            if (j >= 0) unite(c->parent, i, j);
+            if (j >= 0) flx__set_join(c->parent, i, j);
         }
 }
 
@@ -184,7 +171,7 @@ static void join_along_edge(cut_tet* c, int edge)
     const int32_t n = collect_crossings(c, edge, from, to);
     if (n == 0)
     {
-        if (c->inside[from] && c->inside[to]) unite(c->parent, c->count + from, c->count + to);
+        if (c->inside[from] && c->inside[to]) flx__set_join(c->parent, c->count + from, c->count + to);
         return;
     }
     const bool balanced = c->a->surface->balanced;
@@ -195,7 +182,7 @@ static void join_along_edge(cut_tet* c, int edge)
     {
         if (balanced) settle_tie(c->crossing, i, n, inside);
         const int32_t item = c->crossing[i].item;
-        if (inside && previous >= 0) unite(c->parent, previous, item);
+        if (inside && previous >= 0) flx__set_join(c->parent, previous, item);
         winding += (float)c->crossing[i].step;
         if (balanced)
             inside = winding > c->a->material->threshold;
@@ -209,7 +196,7 @@ static void join_along_edge(cut_tet* c, int edge)
             inside = c->inside[to];
         previous = item;
     }
-    if (inside && c->inside[to]) unite(c->parent, previous, c->count + to);
+    if (inside && c->inside[to]) flx__set_join(c->parent, previous, c->count + to);
 }
 
 // --- 3: sight lines
@@ -338,16 +325,16 @@ static void look_from(cut_tet* c, int32_t item)
                 p[k] = c->a->grid->origin[k] + c->a->grid->cell * (ijk[k] + 0.5 * (from[k] + half * d[k]));
             leaving = asks_inside(c, p);
         }
-        if (first >= 0 && leaving) unite(c->parent, item, first);
-        if (first < 0 && leaving && c->inside[corner]) unite(c->parent, item, c->count + corner);
+        if (first >= 0 && leaving) flx__set_join(c->parent, item, first);
+        if (first < 0 && leaving && c->inside[corner]) flx__set_join(c->parent, item, c->count + corner);
     }
 }
 
 static int32_t class_count(const cut_tet* c)
 {
     int32_t classes = 0;
-    for (int32_t i = 0; i < c->count; ++i) classes += find(c->parent, i) == i;
-    for (int32_t k = 0; k < 4; ++k) classes += c->inside[k] && find(c->parent, c->count + k) == c->count + k;
+    for (int32_t i = 0; i < c->count; ++i) classes += flx__set_root(c->parent, i) == i;
+    for (int32_t k = 0; k < 4; ++k) classes += c->inside[k] && flx__set_root(c->parent, c->count + k) == c->count + k;
     return classes;
 }
 
@@ -357,7 +344,7 @@ static void join_by_sight(cut_tet* c)
     for (int32_t i = 0; i < c->count; i += stride) look_from(c, i);
     if (stride == 1) return;
     for (int32_t i = 0; i < c->count; ++i) // at least one viewpoint for each class
-        if (find(c->parent, i) == i) look_from(c, i);
+        if (flx__set_root(c->parent, i) == i) look_from(c, i);
 }
 
 // --- all cut tets
@@ -389,7 +376,7 @@ static void cut_range(void* user, int64_t begin, int64_t end, int32_t worker)
         for (int32_t k = 0; k < c.count + 4; ++k) // roots come first: they are the lowest of their class
         {
             const bool    corner = k >= c.count;
-            const int32_t root   = find(c.parent, k);
+            const int32_t root   = flx__set_root(c.parent, k);
             int32_t       piece  = -1;
             if (!corner || c.inside[k - c.count])
             {

@@ -11,6 +11,8 @@
 // for a sheet.
 #include "mesh/triangle_bvh_internal.h"
 
+#include "base/sets.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -220,16 +222,6 @@ static void face_part(topology_work* w, int32_t start, int8_t* facing, flx_surfa
 
 // --- open edges --------------------------------------------------------------------------------------------
 
-static int32_t find_set(int32_t* set, int32_t v)
-{
-    while (set[v] != v)
-    {
-        set[v] = set[set[v]];
-        v      = set[v];
-    }
-    return v;
-}
-
 static void join_open(topology_work* w, int32_t low, const edge* group, int64_t size, const int8_t* facing,
                       flx_surface_topology* topology)
 {
@@ -240,8 +232,7 @@ static void join_open(topology_work* w, int32_t low, const edge* group, int64_t 
     const int32_t high = group[0].other;
     if (w->set[low] < 0) w->set[low] = low;
     if (w->set[high] < 0) w->set[high] = high;
-    const int32_t a = find_set(w->set, low), b = find_set(w->set, high);
-    w->set[a < b ? b : a] = a < b ? a : b;
+    flx__set_join(w->set, low, high);
 }
 
 static flx_status find_loops(flx_context* ctx, topology_work* w, flx_surface_topology* topology)
@@ -256,7 +247,7 @@ static flx_status find_loops(flx_context* ctx, topology_work* w, flx_surface_top
     for (int32_t v = 0; v < w->vertex_count; ++v)
     {
         if (w->set[v] < 0) continue;
-        double* box = &topology->loop_box[6 * (int64_t)loop[find_set(w->set, v)]];
+        double* box = &topology->loop_box[6 * (int64_t)loop[flx__set_root(w->set, v)]];
         for (int k = 0; k < 3; ++k)
         {
             box[k]     = fmin(box[k], w->x[3 * (int64_t)v + k]);
