@@ -363,6 +363,8 @@ static int finish(run* r, ending end)
     getrusage(RUSAGE_SELF, &usage);
     r->sum.bytes_peak = flx_context_bytes_peak(c->ctx);
     r->sum.rss_peak   = 1024 * (int64_t)usage.ru_maxrss;
+    if ((c->json || r->record || !c->quiet) && r->sum.solver.forward_bytes > 0) // somebody will see it
+        r->sum.read_bandwidth = flx_context_read_bandwidth(c->ctx);
     summary_print(c, &r->sum, r->scene);
     if (c->json)
     {

@@ -11,8 +11,9 @@ bool summary_create(summary* s, int32_t frames)
     memset(s, 0, sizeof *s);
     s->capacity  = frames > 0 ? frames : 1;
     s->crossings = -1;
+    s->passes    = calloc((size_t)s->capacity, sizeof *s->passes);
     s->switched  = calloc((size_t)s->capacity, sizeof *s->switched);
-    bool good    = s->switched != NULL;
+    bool good    = s->passes && s->switched;
     for (int p = 0; p < PHASE_COUNT; ++p)
     {
         s->ms[p] = calloc((size_t)s->capacity, sizeof *s->ms[p]);
@@ -23,6 +24,7 @@ bool summary_create(summary* s, int32_t frames)
 
 void summary_release(summary* s)
 {
+    free(s->passes);
     free(s->switched);
     for (int p = 0; p < PHASE_COUNT; ++p) free(s->ms[p]);
 }
@@ -57,6 +59,7 @@ void summary_add(summary* s, const flx_step_stats* f)
     if (s->frames < s->capacity)
     {
         for (int p = 0; p < PHASE_COUNT; ++p) s->ms[p][s->frames] = ms[p];
+        s->passes[s->frames]     = f->outer;
         s->switched[s->frames++] = f->switched;
     }
     s->step_seconds += 1e-3 * f->ms_total;
@@ -75,16 +78,23 @@ static int by_size(const void* a, const void* b)
     return (x > y) - (x < y);
 }
 
-double median_of(const double* values, int32_t count)
+double quantile_of(const double* values, int32_t count, double share)
 {
     if (count < 1) return NAN;
     double* sorted = malloc(sizeof *sorted * (size_t)count);
     if (!sorted) return NAN;
     memcpy(sorted, values, sizeof *sorted * (size_t)count);
     qsort(sorted, (size_t)count, sizeof *sorted, by_size);
-    const double m = 0.5 * (sorted[(count - 1) / 2] + sorted[count / 2]);
+    const double  place = share * (count - 1);
+    const int32_t below = (int32_t)place, above = below + 1 < count ? below + 1 : below;
+    const double  q = sorted[below] + (place - below) * (sorted[above] - sorted[below]);
     free(sorted);
-    return m;
+    return q;
+}
+
+double median_of(const double* values, int32_t count)
+{
+    return quantile_of(values, count, 0.5);
 }
 
 double mean_of(const double* values, int32_t count)
@@ -92,6 +102,17 @@ double mean_of(const double* values, int32_t count)
     double sum = 0;
     for (int32_t i = 0; i < count; ++i) sum += values[i];
     return count > 0 ? sum / count : NAN;
+}
+
+double pass_rate(const summary* s, int phase)
+{
+    const int64_t bytes = phase == PHASE_FORWARD ? s->solver.forward_bytes : s->solver.backward_bytes;
+    double*       rate  = malloc(sizeof *rate * (size_t)s->capacity);
+    if (!rate || bytes == 0) return free(rate), NAN;
+    for (int32_t i = 0; i < s->frames; ++i) rate[i] = 1e3 * (double)bytes * s->passes[i] / s->ms[phase][i];
+    const double median = median_of(rate, s->frames);
+    free(rate);
+    return median;
 }
 
 static int32_t switched_at_the_end(const summary* s)
@@ -105,6 +126,19 @@ static int32_t switched_at_the_end(const summary* s)
 static double in_cells(const summary* s, double metres)
 {
     return s->model.cell > 0 ? metres / s->model.cell : 0;
+}
+
+/// The two phases that do nothing but read the factor, beside what reading alone reaches.
+static void print_passes(const summary* s)
+{
+    const double forward = pass_rate(s, PHASE_FORWARD), backward = pass_rate(s, PHASE_BACKWARD);
+    if (!isfinite(forward) || !isfinite(backward)) return;
+    fprintf(stderr, "  passes       forward %.1f GB/s, backward %.1f GB/s", 1e-9 * forward, 1e-9 * backward);
+    if (s->read_bandwidth > 0)
+        fprintf(stderr, "; plain reading %.1f GB/s (%.0f %%, %.0f %%)", 1e-9 * s->read_bandwidth,
+                100 * forward / s->read_bandwidth, 100 * backward / s->read_bandwidth);
+    fprintf(stderr, "; %.1f + %.1f MB\n", 1e-6 * (double)s->solver.forward_bytes,
+            1e-6 * (double)s->solver.backward_bytes);
 }
 
 void summary_print(cli* c, const summary* s, const flx_scene* scene)
@@ -138,7 +172,9 @@ void summary_print(cli* c, const summary* s, const flx_scene* scene)
     for (int p = 0; p < PHASE_COUNT; ++p) fprintf(stderr, "%10.2f", median_of(s->ms[p], s->frames));
     fprintf(stderr, "\n    mean       ");
     for (int p = 0; p < PHASE_COUNT; ++p) fprintf(stderr, "%10.2f", mean_of(s->ms[p], s->frames));
-    fprintf(stderr, "\n  contacts     %d candidates, %d active at most; %d switched in the last %d frames\n",
+    fprintf(stderr, "\n");
+    print_passes(s);
+    fprintf(stderr, "  contacts     %d candidates, %d active at most; %d switched in the last %d frames\n",
             s->max_candidates, s->max_active, switched_at_the_end(s),
             s->frames < SETTLED_FRAMES ? s->frames : SETTLED_FRAMES);
     if (s->lost > 0)
@@ -214,6 +250,11 @@ void summary_json(json* j, const cli* c, const summary* s)
             json_real(j, phase_names[p], k ? mean_of(s->ms[p], s->frames) : median_of(s->ms[p], s->frames));
         json_close(j, '}');
     }
+    json_integer(j, "forward_bytes", s->solver.forward_bytes);
+    json_integer(j, "backward_bytes", s->solver.backward_bytes);
+    json_real(j, "forward_GB_per_s", 1e-9 * pass_rate(s, PHASE_FORWARD));
+    json_real(j, "backward_GB_per_s", 1e-9 * pass_rate(s, PHASE_BACKWARD));
+    json_real(j, "read_GB_per_s", s->read_bandwidth > 0 ? 1e-9 * s->read_bandwidth : NAN);
     json_real(j, "frames_per_second", s->step_seconds > 0 ? s->frames / s->step_seconds : 0);
     json_real(j, "frames_per_second_with_recording", s->wall_seconds > 0 ? s->frames / s->wall_seconds : 0);
     json_integer(j, "max_candidates", s->max_candidates);

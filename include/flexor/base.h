@@ -101,6 +101,11 @@ FLX_API int64_t flx_context_allocation_count(const flx_context* ctx);
 /// with -1.
 FLX_API void flx_context_fail_allocation(flx_context* ctx, int64_t countdown);
 
+/// Bytes a second that the context's workers read from memory together, now: best of a few readings of 256 MB (an eighth
+/// of the memory if that is less), which are allocated for it and count in flx_context_bytes_peak(). Takes about a tenth
+/// of a second. 0 when the memory cannot be had.
+FLX_API double flx_context_read_bandwidth(flx_context* ctx);
+
 FLX_API const char* flx_version(void);
 
 #ifdef __cplusplus

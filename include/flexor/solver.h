@@ -79,6 +79,9 @@ typedef struct flx_solver_info
     int64_t factor_nonzeros; ///< L_11 and L_21
     double  factor_flops;
     int64_t bytes;           ///< held by the solver
+    int64_t forward_bytes;   ///< of panels that one forward substitution reads, in the steps' precision; 0 under
+                             ///< strategies full and pcg, whose steps are other work
+    int64_t backward_bytes;  ///< the same of one backward substitution
     int64_t step_bytes_read; ///< that one outer + one inner iteration must read from memory, an estimate
 } flx_solver_info;
 

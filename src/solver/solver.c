@@ -165,8 +165,10 @@ flx_status flx__solver_factorize(flx_solver* s, double time)
         s->info.factor_nonzeros = f.nonzeros;
         s->info.factor_flops    = f.flops;
         const int64_t size      = s->single ? 4 : 8;
-        s->info.step_bytes_read =
-            2 * f.nonzeros * size + (int64_t)s->n2 * s->n2 * size + (int64_t)m->tet_count * (36 + 4 + 8);
+        s->info.forward_bytes   = full ? 0 : f.forward_entries * size;
+        s->info.backward_bytes  = full ? 0 : f.backward_entries * size;
+        s->info.step_bytes_read = (f.forward_entries + f.backward_entries) * size + (int64_t)s->n2 * s->n2 * size +
+                                  (int64_t)m->tet_count * (36 + 4 + 8);
         if (!full) FLX_TRY(keep_schur(s));
     }
     if (s->settings.strategy == FLX_STRATEGY_FULL)

@@ -251,12 +251,14 @@ flx_status flx__factor_create(flx_context* ctx, const flx_csc* a, int32_t free_c
     FLX_TRY(numeric_run(f, a, bad_row));
 
     f->info = (flx_factor_info){
-        .nonzeros        = f->sym.nonzeros,
-        .supernode_count = f->sym.count,
-        .flops           = f->sym.flops,
-        .bytes           = flx_context_bytes_now(ctx) - bytes_then,
-        .ms_analyze      = 1e3 * (analyzed - start),
-        .ms_factor       = 1e3 * (flx__now() - analyzed),
+        .nonzeros         = f->sym.nonzeros,
+        .supernode_count  = f->sym.count,
+        .flops            = f->sym.flops,
+        .bytes            = flx_context_bytes_now(ctx) - bytes_then,
+        .forward_entries  = f->panels.forward_length,
+        .backward_entries = f->panels.backward_length,
+        .ms_analyze       = 1e3 * (analyzed - start),
+        .ms_factor        = 1e3 * (flx__now() - analyzed),
     };
     *out = f;
     f    = NULL;

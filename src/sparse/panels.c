@@ -43,12 +43,14 @@ flx_status flx__panels_create(flx_context* ctx, const flx__symbolic* sym, bool s
             p->below           = p->diagonal + flx__diagonal_tile(last) + (int64_t)p->width * FLX__TILE;
             out->length        = p->below + flx__padded(p->rows) * p->width;
         }
+    out->forward_length = out->length;
     for (int32_t k = 0; k < out->piece_count; ++k) // by themselves: the forward pass must not have to step over them
     {
         flx__piece* p = &out->piece[k];
         p->transposed = out->length;
         for (int32_t begin = 0; begin < p->width; begin += FLX__TILE)
             out->length += (int64_t)(p->width - begin) * FLX__TILE;
+        out->backward_length += out->length - p->transposed + flx__padded(p->rows) * p->width;
     }
     if (single) FLX_NEW(ctx, out->single, out->length);
     if (twice) FLX_NEW(ctx, out->twice, out->length);

@@ -29,11 +29,12 @@ typedef struct flx__piece
 typedef struct flx__panels
 {
     int32_t     piece_count;
-    int32_t*    piece_first; // [supernodes + 1]
-    flx__piece* piece;       // [piece_count]
-    int64_t     length;      // entries of one of the arrays below
-    float*      single;      // NULL when not wanted
-    double*     twice;       // double precision; NULL when not wanted
+    int32_t*    piece_first;                     // [supernodes + 1]
+    flx__piece* piece;                           // [piece_count]
+    int64_t     length;                          // entries of one of the arrays below
+    int64_t     forward_length, backward_length; // of these, what a forward and a backward pass read
+    float*      single;                          // NULL when not wanted
+    double*     twice;                           // double precision; NULL when not wanted
 } flx__panels;
 
 flx_status flx__panels_create(flx_context* ctx, const flx__symbolic* sym, bool single, bool twice, flx__panels* out);

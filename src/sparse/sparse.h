@@ -47,7 +47,8 @@ typedef struct flx_factor_info
     int64_t nonzeros; // stored in L_11 and L_21, padding of relaxed supernodes included
     int32_t supernode_count;
     double  flops;
-    int64_t bytes; // held
+    int64_t bytes;                             // held
+    int64_t forward_entries, backward_entries; // of the panels, padding included, that one substitution reads
     double  ms_analyze, ms_factor;
 } flx_factor_info;
 

@@ -58,12 +58,28 @@ static void unknown_instruction_sets_and_worker_counts_are_refused(void** state)
     assert_null(ctx);
 }
 
+static void reading_is_measured_and_leaves_nothing_behind(void** state)
+{
+    (void)state;
+    for (int32_t workers = 1; workers <= 3; workers += 2)
+    {
+        flx_context* ctx  = test_context(workers);
+        const double rate = flx_context_read_bandwidth(ctx);
+        assert_true(rate > 1e7 && rate < 1e13); // a floppy disk and a rack of accelerators are out of range
+        assert_int_equal(flx_context_bytes_now(ctx), 0);
+        flx_context_fail_allocation(ctx, 0);
+        assert_true(flx_context_read_bandwidth(ctx) == 0);
+        flx_context_destroy(ctx);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_index_is_visited_once_for_any_worker_count),
         cmocka_unit_test(memory_is_counted_and_can_be_made_to_fail),
         cmocka_unit_test(unknown_instruction_sets_and_worker_counts_are_refused),
+        cmocka_unit_test(reading_is_measured_and_leaves_nothing_behind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

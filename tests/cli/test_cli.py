@@ -2,6 +2,7 @@
 
 usage: test_cli.py FLEXOR SOURCE_FOLDER
 """
+import csv
 import json
 import os
 import pathlib
@@ -227,6 +228,25 @@ class Run(Cli):
         self.assertEqual(events[-1]["surface_crossings"], 0)
         self.assertGreater(events[-1]["rss_peak"], 1e6)
 
+    def test_passes_are_told_beside_plain_reading(self):
+        done = self.run_beam("-o", "b", "--json")
+        told = json.loads(done.stdout.splitlines()[-1])
+        kept = json.loads((self.here / "b.run.json").read_text())["summary"]
+        self.assertRegex(done.stderr, r"passes +forward \d+\.\d GB/s, backward \d+\.\d GB/s; plain reading \d+\.\d GB/s")
+        for key in ("forward_GB_per_s", "backward_GB_per_s", "read_GB_per_s"):
+            self.assertEqual(told[key], kept[key])
+            self.assertTrue(0.01 < told[key] < 10000, told[key])  # a busy machine's disk to a rack of accelerators
+        for way in ("forward", "backward"):  # every entry of the factor is read, in single precision, and some padding
+            self.assertGreaterEqual(told[f"{way}_bytes"], 4 * told["factor_nonzeros"])
+        double = json.loads(self.run_beam("--no-record", "--json", "--set", "precision=double").stdout.splitlines()[-1])
+        self.assertEqual(double["forward_bytes"], 2 * told["forward_bytes"])
+
+    def test_strategies_without_passes_say_nothing_of_them(self):
+        done = self.run_beam("--no-record", "--json", "--set", "strategy=pcg")
+        told = json.loads(done.stdout.splitlines()[-1])
+        self.assertNotIn("passes", done.stderr)
+        self.assertEqual((told["forward_bytes"], told["forward_GB_per_s"], told["read_GB_per_s"]), (0, None, None))
+
     def test_no_record_writes_nothing(self):
         self.run_beam("--no-record")
         self.assertEqual(list(self.here.iterdir()), [])
@@ -445,8 +465,50 @@ class Divergence(Cli):
         self.assertTrue(json.loads((self.here / "d.run.json").read_text())["summary"]["diverged"])
 
 
+class Bench(Cli):
+    def bench(self, *words, code=0):
+        done = self.flexor("bench", BEAM, *words, "-f", "-o", "b.csv", code=code)
+        with open(self.here / "b.csv", newline="") as file:
+            return done, list(csv.DictReader(file))
+
+    def test_a_row_for_each_thread_count_and_the_same_state_in_all(self):
+        done, rows = self.bench("--frames", "5", "--sweep-threads", "1,2,3", "--isa", "scalar", "-q")
+        self.assertEqual(len(done.stdout.splitlines()), 4)
+        self.assertEqual(done.stderr, "")
+        self.assertEqual([row["threads"] for row in rows], ["1", "2", "3"])
+        self.assertEqual(len({row["state_hash"] for row in rows}), 1)
+
+    def test_the_columns_agree_with_each_other(self):
+        _, rows = self.bench("--frames", "5", "--sweep-threads", "1,2")
+        for row in rows:
+            number = {key: float(value) for key, value in row.items() if key not in ("isa", "state_hash")}
+            self.assertLessEqual(number["p10_ms"], number["total_ms"])
+            self.assertLessEqual(number["total_ms"], number["p90_ms"])
+            self.assertAlmostEqual(number["frames_per_second"] * number["total_ms"], 1000, delta=10)
+            self.assertAlmostEqual(number["speedup"], float(rows[0]["total_ms"]) / number["total_ms"], delta=0.02)
+            for key in ("frames_per_second_mean", "forward_GB_per_s", "backward_GB_per_s", "read_GB_per_s"):
+                self.assertGreater(number[key], 0)
+
+    def test_as_many_frames_as_the_scene_runs_unless_told(self):
+        _, whole = self.bench("--set", "run.frames=3")
+        _, three = self.bench("--frames", "3")
+        _, two = self.bench("--frames", "2", "--set", "run.frames=3")
+        self.assertEqual(whole[0]["state_hash"], three[0]["state_hash"])
+        self.assertNotEqual(whole[0]["state_hash"], two[0]["state_hash"])
+
+    def test_every_instruction_set_of_the_machine_is_in_the_sweep(self):
+        _, rows = self.bench("--frames", "2", "--sweep-isa", "--threads", "1")
+        self.assertEqual(rows[0]["isa"], "scalar")
+        self.assertEqual(len({row["isa"] for row in rows}), len(rows))
+
+    def test_without_passes_their_cells_are_empty(self):
+        done, rows = self.bench("--frames", "2", "--set", "strategy=pcg")
+        self.assertEqual((rows[0]["forward_GB_per_s"], rows[0]["backward_GB_per_s"]), ("", ""))
+        self.assertEqual(len(done.stdout.splitlines()[1].split()), len(done.stdout.splitlines()[0].split()) - 4)
+
+
 class Pictures(Cli):
-    def test_sheet_export_and_bench(self):
+    def test_sheet_and_export(self):
         self.run_beam("-o", "b")
         self.flexor("render", "b.xdmf", "--size", "64x48", "--field", "displacement", "--camera", "side", "-o", "a.png")
         head = (self.here / "a.png").read_bytes()
@@ -459,11 +521,6 @@ class Pictures(Cli):
         self.assertIn("WIDTHxHEIGHT", self.flexor("render", "b", "--size", "9", code=2).stderr)
         self.flexor("export", "b", "-o", "x/b.pvd", "--every", "2")
         self.assertTrue((self.here / "x" / "b.pvd").exists())
-        done = self.flexor("bench", BEAM, "--frames", "2", "--sweep-threads", "1,2", "--isa", "scalar", "-o", "b.csv")
-        rows = (self.here / "b.csv").read_text().splitlines()
-        self.assertEqual(len(rows), 3)
-        self.assertEqual(rows[1].split(",")[-1], rows[2].split(",")[-1])  # same state for both thread counts
-        self.assertEqual(len(done.stdout.splitlines()), 3)
 
     def test_obstacles_and_bones_are_in_pictures_and_exports(self):
         self.write("t.obj", TETRA)
