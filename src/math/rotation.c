@@ -4,16 +4,23 @@
 //
 // The largest eigenvector of N is the answer whatever the sign of det F and whatever its rank: no squaring of F, no
 // case distinctions. N is diagonalised by cyclic Jacobi, which is backward stable.
-// Based on [Horn87].
+// Stretches by one-sided Jacobi: columns of F are turned until they are perpendicular, so small singular values keep
+// their digits.
+// Based on [Horn87], [Hestenes58].
 #include "math/rotation.h"
 
 #include "math/mat3.h"
 
+#include <stdbool.h>
 #include <string.h>
 
-/// Cyclic Jacobi for a symmetric n x n matrix, n <= 4. a is destroyed; v gets eigenvectors as columns.
-static void jacobi(int n, double a[4][4], double v[4][4])
+#define STRETCH_SWEEPS 12
+#define PERPENDICULAR 1e-30 // squared cosine
+
+/// Cyclic Jacobi for a symmetric matrix. a is destroyed; v gets eigenvectors as columns.
+static void jacobi(double a[4][4], double v[4][4])
 {
+    const int n = 4;
     for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j) v[i][j] = i == j;
     for (int sweep = 0; sweep < 30; ++sweep)
@@ -80,7 +87,7 @@ void flx__nearest_rotation(const double F[9], double R[9])
                       {m[2] - m[6], m[1] + m[3], m[4] - m[0] - m[8], m[5] + m[7]},
                       {m[3] - m[1], m[2] + m[6], m[5] + m[7], m[8] - m[0] - m[4]}};
     double v[4][4];
-    jacobi(4, a, v);
+    jacobi(a, v);
     int best = 0;
     for (int i = 1; i < 4; ++i)
         if (a[i][i] > a[best][best]) best = i;
@@ -93,24 +100,71 @@ void flx__nearest_rotation(const double F[9], double R[9])
     R[6] = 2 * (x * z - w * y), R[7] = 2 * (y * z + w * x), R[8] = 1 - 2 * (x * x + y * y);
 }
 
-/// Eigenvalues and vectors of S = R^T F. Those of F^T F would lose the small singular values; with the rotation taken
-/// out they are the singular values, signs included.
-static void symmetric_factor(const double F[9], double R[9], double a[4][4], double v[4][4])
+/// Rotate columns p and q of B and of V so that those of B become perpendicular. False when they are already.
+static bool make_perpendicular(double B[3][3], double V[3][3], int p, int q)
 {
-    double S[9], Rt[9];
-    flx__nearest_rotation(F, R);
-    flx__transpose3(R, Rt);
-    flx__mul3(Rt, F, S);
+    const double pp = flx__dot3(B[p], B[p]), qq = flx__dot3(B[q], B[q]), pq = flx__dot3(B[p], B[q]);
+    if (!(pq * pq > PERPENDICULAR * pp * qq)) return false; // NaN stops here too
+    const double zeta = (qq - pp) / (2 * pq);
+    const double t = (zeta < 0 ? -1 : 1) / (fabs(zeta) + sqrt(1 + zeta * zeta)), c = 1 / sqrt(1 + t * t), s = c * t;
     for (int i = 0; i < 3; ++i)
-        for (int j = 0; j < 3; ++j) a[i][j] = 0.5 * (S[3 * i + j] + S[3 * j + i]);
-    jacobi(3, a, v);
+    {
+        const double bp = B[p][i], bq = B[q][i], vp = V[p][i], vq = V[q][i];
+        B[p][i] = c * bp - s * bq, B[q][i] = s * bp + c * bq;
+        V[p][i] = c * vp - s * vq, V[q][i] = s * vp + c * vq;
+    }
+    return true;
+}
+
+/// Some unit vector perpendicular to the unit vector a.
+static void perpendicular_to(const double a[3], double out[3])
+{
+    const int least = fabs(a[0]) < fabs(a[1]) ? (fabs(a[0]) < fabs(a[2]) ? 0 : 2) : (fabs(a[1]) < fabs(a[2]) ? 1 : 2);
+    const double axis[3] = {least == 0, least == 1, least == 2};
+    flx__cross3(a, axis, out);
+    const double size = flx__norm3(out);
+    for (int i = 0; i < 3; ++i) out[i] /= size;
+}
+
+void flx__stretches(const double F[9], double sigma[3], double U[3][3], double V[3][3])
+{
+    double B[3][3]; // columns of F V
+    for (int k = 0; k < 3; ++k)
+        for (int i = 0; i < 3; ++i) B[k][i] = F[3 * i + k], V[k][i] = i == k;
+    bool turned = true;
+    for (int sweep = 0; turned && sweep < STRETCH_SWEEPS; ++sweep)
+    {
+        const bool x = make_perpendicular(B, V, 0, 1), y = make_perpendicular(B, V, 0, 2);
+        turned = make_perpendicular(B, V, 1, 2) || x || y;
+    }
+    int order[3] = {0, 1, 2}; // longest column first
+    for (int i = 0; i < 2; ++i)
+        for (int j = 0; j < 2 - i; ++j)
+            if (flx__dot3(B[order[j]], B[order[j]]) < flx__dot3(B[order[j + 1]], B[order[j + 1]]))
+            {
+                const int t  = order[j];
+                order[j]     = order[j + 1];
+                order[j + 1] = t;
+            }
+    // The two longest columns give their own directions; the third is what is left, and signed: u = +-(u x u), the sign
+    // such that U V^T is a rotation.
+    const int    a = order[0], b = order[1], c = order[2];
+    double       turn[3];
+    const double longest = flx__norm3(B[a]), second = flx__norm3(B[b]);
+    for (int i = 0; i < 3; ++i) U[a][i] = longest > 0 ? B[a][i] / longest : V[a][i];
+    for (int i = 0; i < 3; ++i) U[b][i] = second > 0 ? B[b][i] / second : 0;
+    if (!(second > 1e-150 * longest)) perpendicular_to(U[a], U[b]);
+    flx__cross3(V[a], V[b], turn);
+    const double sign = flx__dot3(turn, V[c]) < 0 ? -1 : 1;
+    flx__cross3(U[a], U[b], U[c]);
+    for (int i = 0; i < 3; ++i) U[c][i] *= sign;
+    sigma[a] = longest, sigma[b] = second, sigma[c] = flx__dot3(U[c], B[c]);
 }
 
 void flx__singular_values3(const double F[9], double sigma[3])
 {
-    double R[9], a[4][4] = {{0}}, v[4][4];
-    symmetric_factor(F, R, a, v);
-    for (int i = 0; i < 3; ++i) sigma[i] = a[i][i];
+    double U[3][3], V[3][3];
+    flx__stretches(F, sigma, U, V);
     for (int i = 0; i < 2; ++i)
         for (int j = 0; j < 2 - i; ++j)
             if (sigma[j] < sigma[j + 1])
@@ -119,18 +173,6 @@ void flx__singular_values3(const double F[9], double sigma[3])
                 sigma[j]       = sigma[j + 1];
                 sigma[j + 1]   = t;
             }
-}
-
-void flx__stretches(const double F[9], double sigma[3], double U[3][3], double V[3][3])
-{
-    double R[9], a[4][4] = {{0}}, e[4][4];
-    symmetric_factor(F, R, a, e);
-    for (int k = 0; k < 3; ++k)
-    {
-        sigma[k] = a[k][k];
-        for (int i = 0; i < 3; ++i) V[k][i] = e[i][k];
-        flx__apply3(R, V[k], U[k]);
-    }
 }
 
 void flx__stretch_cubic(const double F[9], double* mean, double* spread, double* angle)

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define MOST_ROUNDS 12 // times that rows may join the working set
+#define AT_LIMIT 1e-3  // of a cell: an element this near its least stretch is expected to push
 
 static bool is_spring(const flx_solver* s)
 {
@@ -72,105 +73,6 @@ void flx__free_increment(flx_solver* s)
         for (int32_t i = 0; i < s->n2; ++i) s->delta[c][i] = (double)s->narrow_out[c][i];
 }
 
-typedef struct join_args
-{
-    flx_solver* s;
-    int32_t     from; // first new place in the working set
-    bool        normals;
-} join_args;
-
-static void join_rows(void* user, int64_t begin, int64_t end, int32_t worker)
-{
-    (void)worker;
-    const join_args*        a    = user;
-    const flx_solver*       s    = a->s;
-    const flx_contact_work* w    = &s->contact;
-    const size_t            size = s->single ? sizeof(float) : sizeof(double);
-    for (int64_t k = begin; k < end; ++k)
-    {
-        const int64_t      i = a->from + k;
-        const flx_contact* c = &w->contact[w->pushing[i]];
-        int32_t            at[FLX_CONTACT_CORNERS], count = 0;
-        double             weight[FLX_CONTACT_CORNERS];
-        for (int corner = 0; corner < FLX_CONTACT_CORNERS; ++corner)
-        {
-            if (c->vertex[corner] < s->n1 || c->weight[corner] == 0) continue; // unused corners are -1
-            at[count]       = c->vertex[corner] - s->n1;
-            weight[count++] = c->weight[corner];
-        }
-        (s->single ? s->kernel.rows_build_f32 : s->kernel.rows_build_f64)(s->schur_inverse, s->n2, count, at, weight,
-                                                                          (char*)w->rows + i * s->n2 * (int64_t)size);
-    }
-}
-
-/// (U W^T)_ij = sum_b w_jb U_i[v_jb]
-static double row_dot(const flx_solver* s, int64_t i, const flx_contact* c)
-{
-    double sum = 0;
-    for (int b = 0; b < FLX_CONTACT_CORNERS; ++b)
-    {
-        if (c->vertex[b] < s->n1) continue;
-        const int64_t at = i * s->n2 + c->vertex[b] - s->n1;
-        sum += c->weight[b] *
-               (s->single ? (double)((const float*)s->contact.rows)[at] : ((const double*)s->contact.rows)[at]);
-    }
-    return sum;
-}
-
-static void join_gram(void* user, int64_t begin, int64_t end, int32_t worker)
-{
-    (void)worker;
-    const join_args*  a = user;
-    flx_contact_work* w = &a->s->contact;
-    for (int64_t k = begin; k < end; ++k)
-    {
-        const int64_t      i = a->from + k;
-        const flx_contact* c = &w->contact[w->pushing[i]];
-        for (int32_t j = 0; j <= i; ++j)
-        {
-            const flx_contact* d = &w->contact[w->pushing[j]];
-            double             b = row_dot(a->s, i, d);
-            if (a->normals)
-                b *= c->normal[0] * d->normal[0] + c->normal[1] * d->normal[1] + c->normal[2] * d->normal[2];
-            if (i == j) b += 1 / flx__contact_stiffness(a->s, c);
-            w->gram[i * w->most + j] = b;
-        }
-    }
-}
-
-/// Build rows of the working set from place `from` on, and the lower triangle of the Gram matrix; then mirror it.
-static void join(flx_solver* s, int32_t from, bool normals)
-{
-    flx_contact_work* w    = &s->contact;
-    join_args         args = {s, from, normals};
-    flx__parallel_for(s->ctx, w->pushing_count - from, 4, join_rows, &args);
-    flx__parallel_for(s->ctx, w->pushing_count - from, 4, join_gram, &args);
-    for (int64_t i = from; i < w->pushing_count; ++i)
-        for (int64_t j = 0; j < i; ++j) w->gram[j * w->most + i] = w->gram[i * w->most + j];
-}
-
-typedef struct move_args
-{
-    flx_solver*   s;
-    const double* force[3];
-} move_args;
-
-static void move_range(void* user, int64_t begin, int64_t end, int32_t worker)
-{
-    (void)worker;
-    const move_args*        a = user;
-    const flx_contact_work* w = &a->s->contact;
-    (a->s->single ? a->s->kernel.rows_move_f32 : a->s->kernel.rows_move_f64)(w->rows, a->s->n2, w->pushing_count,
-                                                                             a->force, begin, end, a->s->delta);
-}
-
-/// delta += U^T f
-static void move_by(flx_solver* s, const double* fx, const double* fy, const double* fz)
-{
-    move_args args = {s, {fx, fy, fz}};
-    flx__parallel_for(s->ctx, s->n2, 512, move_range, &args);
-}
-
 /// Forces of the working set to proxies, prone vertices and push = W^T f.
 static void write_forces(flx_solver* s, flx_state* q, const double* f[3], bool unilateral)
 {
@@ -198,6 +100,15 @@ static void write_forces(flx_solver* s, flx_state* q, const double* f[3], bool u
         for (int k = 0; k < 3; ++k) q->prone_force[3 * (int64_t)i + k] = s->push[k][i];
 }
 
+/// First guess of what a row pushes: what its proxy pushed last. For squeezed elements, which have no memory, those at
+/// their limit: a row that pushed brought its element there.
+static double expected_push(const flx_solver* s, const flx_state* q, int32_t i)
+{
+    const flx_contact* c = &s->contact.contact[i];
+    if (c->proxy >= 0) return q->push[c->proxy];
+    return s->contact.free_gap[i] < 0 || c->gap < AT_LIMIT * s->model->cell;
+}
+
 static void solve_unilateral(flx_solver* s, flx_state* q)
 {
     flx_contact_work* w    = &s->contact;
@@ -212,8 +123,7 @@ static void solve_unilateral(flx_solver* s, flx_state* q)
     w->pushing_count = 0;
     for (int32_t i = 0; i < w->count; ++i)
     {
-        const int32_t proxy = w->contact[i].proxy;
-        const double  push  = proxy >= 0 ? q->push[proxy] : w->free_gap[i] < 0;
+        const double push = expected_push(s, q, i);
         if (w->free_gap[i] < 0 || push > 0)
         {
             if (w->pushing_count == w->most)
@@ -233,19 +143,16 @@ static void solve_unilateral(flx_solver* s, flx_state* q)
         {
             for (int32_t i = 0; i < joined; ++i)
                 for (int k = 0; k < 3; ++k) f[k][i] = -f[k][i];
-            const int32_t all = w->pushing_count;
-            w->pushing_count  = joined;
-            move_by(s, f[0], f[1], f[2]);
-            w->pushing_count = all;
+            flx__rows_move(s, joined, f);
         }
-        join(s, joined, true);
+        flx__rows_join(s, joined, true);
         for (int32_t i = joined; i < w->pushing_count; ++i) w->q[i] = w->free_gap[w->pushing[i]];
         joined = w->pushing_count;
-        s->stats.unsolved +=
-            flx__lcp_solve(s->ctx, &w->lcp, joined, w->gram, w->most, w->q, s->settings.contact_sweeps, w->guess) < 0;
+        s->stats.unsolved += flx__lcp_solve(s->ctx, &w->lcp, joined, w->gram, w->gram_ld, w->q,
+                                            s->settings.contact_sweeps, w->guess) < 0;
         for (int32_t i = 0; i < joined; ++i)
             for (int k = 0; k < 3; ++k) f[k][i] = w->guess[i] * w->contact[w->pushing[i]].normal[k];
-        move_by(s, f[0], f[1], f[2]);
+        flx__rows_move(s, w->pushing_count, f);
         for (int32_t i = 0; i < w->count; ++i) // who would penetrate now?
         {
             if (w->place[i] >= 0 || !(flx__contact_gap_at(&w->contact[i], s->delta, s->n1) < 0)) continue;
@@ -294,7 +201,7 @@ static void solve_spring(flx_solver* s, flx_state* q)
     double*           f[3] = {w->lambda, w->lambda + w->most, w->lambda + 2 * (int64_t)w->most};
     flx__free_increment(s);
     gather_penetrating(s);
-    join(s, 0, false);
+    flx__rows_join(s, 0, false);
     const int32_t k = w->pushing_count;
     if (k > 0)
     {
@@ -306,7 +213,7 @@ static void solve_spring(flx_solver* s, flx_state* q)
             for (int axis = 0; axis < 3; ++axis) f[axis][i] = pull(s, c, axis) - moved[axis];
         }
         for (int32_t j = 0; j < k; ++j)
-            for (int32_t i = j; i < k; ++i) w->lcp.factor[(int64_t)j * k + i] = w->gram[(int64_t)j * w->most + i];
+            for (int32_t i = j; i < k; ++i) w->lcp.factor[(int64_t)j * k + i] = w->gram[j * w->gram_ld + i];
         int32_t bad;
         if (flx__dense_cholesky_f64(s->ctx, k, w->lcp.factor, k, &bad) == FLX_OK)
             flx__dense_solve_f64(s->ctx, k, w->lcp.factor, k, w->lambda, w->most, 3);
@@ -315,7 +222,7 @@ static void solve_spring(flx_solver* s, flx_state* q)
             for (int axis = 0; axis < 3; ++axis) memset(f[axis], 0, sizeof(double) * (size_t)k);
             ++s->stats.unsolved;
         }
-        move_by(s, f[0], f[1], f[2]);
+        flx__rows_move(s, w->pushing_count, f);
     }
     write_forces(s, q, (const double**)f, false);
 }

@@ -16,6 +16,14 @@
 
 #define WATCHED 1.5 // stretches up to this times the limit are candidates
 
+/// Most elements pass here: sigma_3 = det / (sigma_1 sigma_2) >= 2 det / |F|^2.
+static bool stretched_beyond(const double F[9], double limit)
+{
+    double squared = 0;
+    for (int i = 0; i < 9; ++i) squared += F[i] * F[i];
+    return 2 * flx__det3(F) > limit * squared;
+}
+
 static void squeeze_range(void* user, int64_t begin, int64_t end, int32_t worker)
 {
     (void)worker;
@@ -27,7 +35,7 @@ static void squeeze_range(void* user, int64_t begin, int64_t end, int32_t worker
         flx_squeeze* z = &s->squeeze[k];
         double       F[9];
         flx__deformation_gradient(m, s->x, m->beta_tet[k], F);
-        z->watched = !(flx__least_stretch(F) > watch);
+        z->watched = !stretched_beyond(F, watch) && !(flx__least_stretch(F) > watch);
         if (z->watched) flx__stretches(F, z->sigma, z->U, z->V);
     }
 }

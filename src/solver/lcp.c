@@ -64,12 +64,16 @@ static void solve_free(flx_context* ctx, flx_lcp* l, int32_t k, const double* b,
     flx__dense_solve_f64(ctx, f, l->factor, f, l->rhs, f, 1);
 }
 
-/// w_i of a row that does not push.
-static double approach(const flx_lcp* l, const double* b, int64_t ld, const double* q, int32_t f, int32_t i)
+/// w_i of a row that does not push, at the values `lambda` of all rows.
+static double approach(const double* b, int64_t ld, const double* q, int32_t k, const double* lambda, int32_t i)
 {
-    double w = q[i];
-    for (int32_t j = 0; j < f; ++j) w += b[(int64_t)i * ld + l->free_row[j]] * l->rhs[j];
-    return w;
+    const double* row    = b + (int64_t)i * ld;
+    double        sum[8] = {0};
+    int32_t       j      = 0;
+    for (; j + 8 <= k; j += 8)
+        for (int l = 0; l < 8; ++l) sum[l] += row[j + l] * lambda[j + l];
+    for (; j < k; ++j) sum[0] += row[j] * lambda[j];
+    return q[i] + ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
 }
 
 /// Exchange every wrong row until none is or the exchanges stop helping. Returns the changes made, -1 = did not get
@@ -90,7 +94,8 @@ static int32_t exchange_blocks(flx_context* ctx, flx_lcp* l, int32_t k, const do
         int32_t wrong = 0;
         for (int32_t i = 0; i < k; ++i)
         {
-            const bool bad = l->is_free[i] ? lambda[i] < -1e-12 * most_push : approach(l, b, ld, q, f, i) < -w_small;
+            const bool bad =
+                l->is_free[i] ? lambda[i] < -1e-12 * most_push : approach(b, ld, q, k, lambda, i) < -w_small;
             if (!bad) continue;
             ++wrong;
             l->is_free[i] = (uint8_t)(l->is_free[i] | 2); // marked for exchange: 2 was held, 3 was free
@@ -142,7 +147,7 @@ static int32_t active_set(flx_context* ctx, flx_lcp* l, int32_t k, const double*
         for (int32_t i = 0; i < k; ++i)
         {
             if (l->is_free[i]) continue;
-            const double w = approach(l, b, ld, q, f, i);
+            const double w = approach(b, ld, q, k, lambda, i);
             if (w < fastest) fastest = w, joins = i;
         }
         if (joins < 0) return change;

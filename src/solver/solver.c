@@ -233,7 +233,9 @@ static flx_status contact_workspace(flx_solver* s)
     {
         w->rows = flx__alloc(ctx, (int64_t)w->most * s->n2, s->single ? sizeof(float) : sizeof(double));
         if (!w->rows) return FLX_ERR_MEMORY;
-        FLX_NEW(ctx, w->gram, (int64_t)w->most * w->most);
+        w->gram_ld = w->most + 8;
+        FLX_NEW(ctx, w->row, w->most);
+        FLX_NEW(ctx, w->gram, w->most * w->gram_ld);
         FLX_TRY(flx__lcp_create(ctx, w->most, &w->lcp));
     }
     if (s->settings.strategy == FLX_STRATEGY_REFACTOR)
@@ -413,7 +415,8 @@ void flx_solver_destroy(flx_solver* s)
                                  w->guess,
                                  w->lambda,
                                  w->rows,
-                                 w->gram};
+                                 w->gram,
+                                 w->row};
     for (size_t i = 0; i < sizeof array / sizeof array[0]; ++i) flx__free(ctx, array[i]);
     flx__free(ctx, s);
 }

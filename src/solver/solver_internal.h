@@ -29,6 +29,14 @@ typedef struct flx_element_work
     int32_t* inverted; // [patch_count]
 } flx_element_work;
 
+/// A row of W: prone corners of a contact and their weights.
+typedef struct flx_contact_row
+{
+    int32_t count;
+    int32_t at[FLX_CONTACT_CORNERS]; // prone vertex
+    double  weight[FLX_CONTACT_CORNERS];
+} flx_contact_row;
+
 /// Contacts of the current inner iteration and what it takes to solve them.
 typedef struct flx_contact_work
 {
@@ -39,16 +47,18 @@ typedef struct flx_contact_work
     int32_t*     scratch;     // [capacity]
     double*      free_gap;    // [capacity] gap after the contact-free increment, m
 
-    int32_t  most;          // K
-    int32_t  pushing_count; // working set
-    int32_t* pushing;       // [K] index into contact
-    int32_t* place;         // [capacity] place in the working set, -1 = not there
-    void*    rows;          // [K][n2] U = W Sigma^-1, float or double
-    double*  gram;          // [K][K] of the working set
-    double*  q;             // [K] m
-    double*  guess;         // [K] N, magnitudes: in the last round's answer, out this one's
-    double*  lambda;        // [3][K] N, forces
-    flx_lcp  lcp;
+    int32_t          most;          // K
+    int32_t          pushing_count; // working set
+    int32_t*         pushing;       // [K] index into contact
+    int32_t*         place;         // [capacity] place in the working set, -1 = not there
+    flx_contact_row* row;           // [K] W
+    void*            rows;          // [K][n2] U = W Sigma^-1, float or double
+    double*          gram;          // [K][gram_ld] of the working set
+    int64_t          gram_ld;       // not a power of two: a column is walked, too
+    double*          q;             // [K] m
+    double*          guess;         // [K] N, magnitudes: in the last round's answer, out this one's
+    double*          lambda;        // [3][K] N, forces
+    flx_lcp          lcp;
 } flx_contact_work;
 
 struct flx_solver
@@ -137,6 +147,10 @@ void flx__forward(flx_solver* s);
 void flx__backward(flx_solver* s);
 /// substitution.c: r := A^-1 r, no contacts. False for strategies that cannot.
 bool flx__plain_solve(flx_solver* s);
+/// contact_rows.c: rows of the working set from place `from` on and their part of the Gram matrix, with the contacts'
+/// normals or without; delta += U^T f for the first `count` rows.
+void flx__rows_join(flx_solver* s, int32_t from, bool normals);
+void flx__rows_move(flx_solver* s, int32_t count, double* const f[3]);
 /// contact_solve.c: delta = Sigma^-1 reduced by the held inverse; delta = (dense factor)^-1 rhs.
 void flx__free_increment(flx_solver* s);
 void flx__dense_increment(flx_solver* s, double* const rhs[3]);
