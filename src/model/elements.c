@@ -94,6 +94,8 @@ void flx__patches_release(flx_context* ctx, flx_patches* p)
     *p = (flx_patches){0};
 }
 
+/// A patch's tets go down its blocks lane by lane: the lanes of a block are then far apart and seldom add to the same
+/// local vertex, which would make each addition wait for the one before.
 static flx_status build_patches(flx_model* m, int32_t count, keyed* list, flx_patches* p)
 {
     flx_status   status = FLX_OK;
@@ -124,16 +126,16 @@ static flx_status build_patches(flx_model* m, int32_t count, keyed* list, flx_pa
     {
         const int32_t begin   = patch * PATCH_BLOCKS * FLX_LANES;
         const int32_t end     = begin + PATCH_BLOCKS * FLX_LANES < count ? begin + PATCH_BLOCKS * FLX_LANES : count;
+        const int32_t blocks  = (end - begin + FLX_LANES - 1) / FLX_LANES;
         const int32_t first   = p->local_count;
         p->first_block[patch] = patch * PATCH_BLOCKS;
         p->first_local[patch] = first;
         FLX_RESERVE(ctx, p->vertex, room, first + 4 * PATCH_BLOCKS * FLX_LANES);
-        for (int32_t k = begin;
-             k < patch * PATCH_BLOCKS * FLX_LANES + (end - begin + FLX_LANES - 1) / FLX_LANES * FLX_LANES; ++k)
+        for (int32_t k = begin; k < begin + blocks * FLX_LANES; ++k)
         {
             const bool     used  = k < end;
             const int32_t  e     = list[used ? k : end - 1].tet;
-            const int32_t  block = k / FLX_LANES, lane = k % FLX_LANES;
+            const int32_t  block = patch * PATCH_BLOCKS + (k - begin) % blocks, lane = (k - begin) / blocks;
             const int32_t* v = m->tet + 4 * (int64_t)e;
             for (int c = 0; c < 4; ++c)
             {

@@ -205,6 +205,36 @@ static void rest_is_exactly_the_identity_and_small_strains_keep_their_digits(voi
     }
 }
 
+/// What a lane's neighbours are, easy or hopeless, must not show in its bits: patches could not be packed freely.
+static void a_rotation_does_not_depend_on_what_stands_beside_it(void** state)
+{
+    (void)state;
+    enum
+    {
+        COUNT = 4096
+    };
+    static float h[9 * COUNT], w[9 * COUNT], alone[9];
+    uint64_t     seed = 11;
+    for (int k = 0; k < COUNT; ++k)
+    {
+        sample s;
+        make(&seed, k, &s);
+        for (int j = 0; j < 9; ++j) h[9 * k + j] = (float)(s.F[j] - (j % 4 == 0));
+    }
+    for (int isa = 0; isa < FLX_ISA_COUNT; ++isa)
+    {
+        flx_isa chosen;
+        if (flx__isa_choose(flx__isa_name((flx_isa)isa), &chosen) != FLX_OK) continue;
+        const flx_kernels kernel = flx__kernels_for(chosen);
+        kernel.rotation_f32(COUNT, h, w);
+        for (int k = 0; k < COUNT; ++k)
+        {
+            kernel.rotation_f32(1, h + 9 * k, alone);
+            assert_memory_equal(alone, w + 9 * k, sizeof alone);
+        }
+    }
+}
+
 static void nan_and_infinity_end_in_a_number_or_nan_but_end(void** state)
 {
     (void)state;
@@ -220,6 +250,7 @@ int main(void)
         cmocka_unit_test(reference_is_optimal_and_orthonormal),
         cmocka_unit_test(every_kernel_finds_the_nearest_rotation_of_a_million_matrices),
         cmocka_unit_test(rest_is_exactly_the_identity_and_small_strains_keep_their_digits),
+        cmocka_unit_test(a_rotation_does_not_depend_on_what_stands_beside_it),
         cmocka_unit_test(nan_and_infinity_end_in_a_number_or_nan_but_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
