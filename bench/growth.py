@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """How setup, a frame and memory grow with the number of elements: one scene, its lattice ever finer.
 
-usage: growth.py FLEXOR SCENE [--sizes 80k,160k,...] [--frames N] [--set KEY=VALUE ...] [--under COMMAND]
-                 [-o FILE.csv] [--read FILE.csv]
+usage: growth.py FLEXOR SCENE [--sizes 80k,160k,...] [--repeat N] [--frames N] [--set KEY=VALUE ...]
+                 [--under COMMAND] [-o FILE.csv]
+       growth.py --read FILE.csv
 
 Each size is one `flexor run --json --no-record` with one outer and one inner iteration; times of a frame are medians of the
-run. For each quantity y the exponent p of y ~ tets^p is the slope of a straight line through the logarithms, over all sizes
+run. A size that was run several times (--repeat, or more rows in the CSV) counts with its fastest run: on a shared
+machine the others were disturbed. For each quantity y the exponent p of y ~ tets^p is the slope of a straight line through the logarithms, over all sizes
 and over the larger half of them. The table goes to stdout as Markdown; -o appends to a CSV as sizes are done, so a
 study can be continued, and --read tabulates such a file without running anything.
 """
@@ -92,9 +94,18 @@ def cell(value, digits=2):
     return "" if value in (None, "") else f"{float(value):,.{digits}f}"
 
 
+def fastest(rows):
+    best = {}
+    for row in rows:
+        tets = int(row["tets"])
+        if tets not in best or float(row["total_ms"]) < float(best[tets]["total_ms"]):
+            best[tets] = row
+    return [best[tets] for tets in sorted(best)]
+
+
 def table(rows):
     """One line a quantity, one column a size: a study has more quantities than sizes."""
-    rows = sorted(rows, key=lambda row: int(row["tets"]))
+    rows = fastest(rows)
     upper = rows[len(rows) // 2 - 1 if len(rows) > 2 else 0:]
     lines = ["| | " + " | ".join(cell(row["tets"], 0) for row in rows) + " | exponent | of the larger half |",
              "|---" * (len(rows) + 3) + "|"]
@@ -110,6 +121,7 @@ def main():
     parser.add_argument("flexor", nargs="?")
     parser.add_argument("scene", nargs="?")
     parser.add_argument("--sizes", default="80k,160k,320k,640k,1280k,2500k")
+    parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument("--frames", type=int, default=0, help="default: the scene's run")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--under", default="", metavar="COMMAND", help="put before each run, such as 'taskset -c 0,1'")
@@ -121,7 +133,7 @@ def main():
             rows = list(csv.DictReader(file))
     elif options.flexor and options.scene:
         rows = []
-        for size in options.sizes.split(","):
+        for size in options.sizes.split(",") * options.repeat:
             rows.append(measure(options, size_of(size)))
             print(f"{rows[-1]['tets']} tets: {rows[-1]['total_ms']} ms a frame", file=sys.stderr, flush=True)
             if options.output:
