@@ -1,11 +1,12 @@
 // The test of [LLKS] figure 4: an elbow is bent to its last pose with collisions disabled, so that the flesh of the two
 // arms lies in one another; then collision response is enabled, and the pose is held while the solver disentangles it.
 //
-//   study_disentangle run SCENE METHOD INNER OUTER RECORDING|- [KEY=VALUE ...] > CURVE.csv
-//   study_disentangle draw OUT.svg CURVE.csv ...
+//   study_disentangle run SCENE METHOD INNER OUTER RECORDING|- [KEY=VALUE ...] > METHOD-INNER.csv
+//   study_disentangle draw OUT.svg METHOD-INNER.csv ...
 //
-// METHOD: `paper`  springs while a proxy penetrates, dense refactorization in every inner iteration
-//         `flexor` contacts that only push, by compliance; squeezed elements are held open
+// METHOD: `paper`    springs while a proxy penetrates, dense refactorization in every inner iteration
+//         `contacts` contacts that only push, by compliance
+//         `flexor`   the same, and squeezed elements are held open (min_stretch): what a scene does by default
 // A step of one outer iteration is taken at a time. Bending uses a model of the same scene without its `contact:`; its
 // positions go to a model with contacts, whose bones stand where the motion ends.
 #include "study.h"
@@ -14,6 +15,26 @@
 
 #include <math.h>
 #include <string.h>
+
+// --- methods -------------------------------------------------------------------------------------------------
+
+typedef struct method
+{
+    const char *name, *label, *color;
+    bool        springs, open;
+} method;
+
+static const method methods[] = {{"paper", "[LLKS]: springs, refactorization", "#d95f02", true, false},
+                                 {"contacts", "Flexor, min_stretch: 0", "#1f5fa8", false, false},
+                                 {"flexor", "Flexor", "#2a9d4a", false, true}};
+
+/// The method whose name the text begins with; NULL when there is none.
+static const method* method_of(const char* text)
+{
+    for (size_t k = 0; k < sizeof methods / sizeof *methods; ++k)
+        if (strncmp(text, methods[k].name, strlen(methods[k].name)) == 0) return &methods[k];
+    return NULL;
+}
 
 // --- one curve -----------------------------------------------------------------------------------------------
 
@@ -93,18 +114,13 @@ static void hold_last_pose(flx_scene* scene)
     }
 }
 
-static void choose_method(flx_context* ctx, flx_scene* scene, const char* method, const char* inner)
+static void choose_method(flx_context* ctx, flx_scene* scene, const method* chosen, const char* inner)
 {
-    const bool paper = strcmp(method, "paper") == 0;
-    if (!paper && strcmp(method, "flexor") != 0)
-    {
-        fprintf(stderr, "no method '%s': paper or flexor\n", method);
-        exit(2);
-    }
     for (int32_t c = 0; c < scene->contact_count; ++c)
-        scene->contact[c].law = paper ? FLX_LAW_SPRING : FLX_LAW_UNILATERAL;
-    scene->settings.strategy = paper ? FLX_STRATEGY_REFACTOR : FLX_STRATEGY_COMPLIANCE;
+        scene->contact[c].law = chosen->springs ? FLX_LAW_SPRING : FLX_LAW_UNILATERAL;
+    scene->settings.strategy = chosen->springs ? FLX_STRATEGY_REFACTOR : FLX_STRATEGY_COMPLIANCE;
     scene->settings.outer    = 1;
+    if (!chosen->open) scene->settings.min_stretch = 0;
     study_check(ctx, flx_settings_set(ctx, &scene->settings, "inner", inner));
 }
 
@@ -137,6 +153,12 @@ static point look(run* r, double iteration)
                    .energy      = flx_solver_energy(r->solver, r->state)};
 }
 
+/// Every iteration at first, then every fifth: to look takes longer than to step.
+static bool worth_a_look(int32_t k)
+{
+    return k <= 20 || k % 5 == 0;
+}
+
 static bool is_power_of_ten(int32_t k)
 {
     while (k % 10 == 0) k /= 10;
@@ -145,16 +167,19 @@ static bool is_power_of_ten(int32_t k)
 
 static void disentangle(run* r, int32_t outer)
 {
-    point last = look(r, 0);
+    point  last   = look(r, 0);
+    bool   looked = true;
+    double ms     = 0;
     record(r, NULL);
     for (int32_t k = 1; k <= outer + 1; ++k) // the step after the last tells the residual that it left
     {
         flx_step_stats stats;
         study_check(r->ctx, flx_solver_step(r->solver, r->state, &stats));
         last.residual = stats.residual;
-        write_point(&last);
-        if (k > outer) break;
-        const double ms  = last.ms + stats.ms_total;
+        if (looked) write_point(&last);
+        ms += stats.ms_total;
+        looked = worth_a_look(k);
+        if (k > outer || !looked) continue;
         last             = look(r, k);
         last.ms          = ms;
         last.penetration = stats.penetration / r->info.cell;
@@ -167,8 +192,9 @@ static void disentangle(run* r, int32_t outer)
 
 static int run_command(int count, char** argument)
 {
-    if (count < 5) return 2;
-    const char *  scene_path = argument[0], *method = argument[1], *inner = argument[2], *recording = argument[4];
+    const method* chosen = count < 5 ? NULL : method_of(argument[1]);
+    if (!chosen) return 2;
+    const char *  scene_path = argument[0], *inner = argument[2], *recording = argument[4];
     const int32_t outer = atoi(argument[3]);
     run           r     = {.ctx = study_context()};
 
@@ -178,7 +204,7 @@ static int run_command(int count, char** argument)
 
     scene = study_scene(r.ctx, scene_path, count - 5, argument + 5);
     hold_last_pose(scene);
-    choose_method(r.ctx, scene, method, inner);
+    choose_method(r.ctx, scene, chosen, inner);
     r.model   = study_model(r.ctx, scene);
     r.info    = flx_model_get_info(r.model);
     r.solver  = study_solver(r.ctx, r.model, NULL);
@@ -249,14 +275,17 @@ static table read_table(const char* path)
 /// Colour by method, dash by inner iterations, both from the file's name: .../METHOD-INNER.csv
 static plot_curve style(table* t, const char* path)
 {
-    const char* name  = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-    const bool  paper = strstr(name, "paper") != NULL;
-    const char* dash  = strchr(name, '-');
-    const int   inner = dash ? atoi(dash + 1) : 0;
-    snprintf(t->label, sizeof t->label, "%s, %d inner iteration%s",
-             paper ? "paper: springs, refactorization" : "Flexor: unilateral, compliance", inner,
-             inner == 1 ? "" : "s");
-    return (plot_curve){.color = paper ? "#d95f02" : "#1f5fa8",
+    const char*   name   = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    const method* chosen = method_of(name);
+    const char*   dash   = strchr(name, '-');
+    const int     inner  = dash ? atoi(dash + 1) : 0;
+    if (!chosen || inner < 1)
+    {
+        fprintf(stderr, "%s: not named METHOD-INNER.csv\n", path);
+        exit(2);
+    }
+    snprintf(t->label, sizeof t->label, "%s, %d inner iteration%s", chosen->label, inner, inner == 1 ? "" : "s");
+    return (plot_curve){.color = chosen->color,
                         .dash  = inner == 1   ? "2 3"
                                  : inner == 3 ? "8 4"
                                               : "none",
@@ -317,7 +346,8 @@ int main(int count, char** argument)
     if (count > 1 && strcmp(argument[1], "run") == 0) result = run_command(count - 2, argument + 2);
     if (count > 1 && strcmp(argument[1], "draw") == 0) result = draw_command(count - 2, argument + 2);
     if (result == 2)
-        fprintf(stderr, "usage: study_disentangle run SCENE paper|flexor INNER OUTER RECORDING|- [KEY=VALUE ...]\n"
-                        "       study_disentangle draw OUT.svg CURVE.csv ...\n");
+        fprintf(stderr, "usage: study_disentangle run SCENE METHOD INNER OUTER RECORDING|- [KEY=VALUE ...]\n"
+                        "       study_disentangle draw OUT.svg METHOD-INNER.csv ...\n"
+                        "METHOD is paper, contacts or flexor\n");
     return result;
 }
