@@ -106,7 +106,7 @@ def fastest(rows):
 def table(rows):
     """One line a quantity, one column a size: a study has more quantities than sizes."""
     rows = fastest(rows)
-    upper = rows[len(rows) // 2 - 1 if len(rows) > 2 else 0:]
+    upper = rows[len(rows) // 2 if len(rows) > 3 else 0:]
     lines = ["| | " + " | ".join(cell(row["tets"], 0) for row in rows) + " | exponent | of the larger half |",
              "|---" * (len(rows) + 3) + "|"]
     for key, title, factor, digits in COLUMNS[1:]:
