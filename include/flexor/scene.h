@@ -163,19 +163,21 @@ typedef enum flx_strategy
     FLX_STRATEGY_PCG
 } flx_strategy;
 typedef enum flx_follow { FLX_FOLLOW_BONES = 0, FLX_FOLLOW_NONE } flx_follow;
+typedef enum flx_acceleration { FLX_ACCELERATION_NONE = 0, FLX_ACCELERATION_ANDERSON } flx_acceleration;
 typedef enum flx_precision { FLX_PRECISION_SINGLE = 0, FLX_PRECISION_DOUBLE } flx_precision;
 
 /// Everything under `solver:`. Ranges, units and meanings: src/solver/settings.def, printed by `flexor schema`.
 typedef struct flx_settings
 {
-    size_t        struct_size;
-    flx_mode      mode;
-    flx_strategy  strategy;
-    flx_precision precision;
-    flx_follow    follow;
-    int32_t       outer, inner, substeps;
-    int32_t       pcg_iterations, contact_sweeps;
-    double        damping, proximal, min_stretch, tolerance, pcg_tolerance, divergence;
+    size_t           struct_size;
+    flx_mode         mode;
+    flx_strategy     strategy;
+    flx_precision    precision;
+    flx_follow       follow;
+    flx_acceleration acceleration;
+    int32_t          outer, inner, substeps, history;
+    int32_t          pcg_iterations, contact_sweeps;
+    double           damping, proximal, min_stretch, tolerance, pcg_tolerance, divergence;
 } flx_settings;
 
 FLX_API flx_settings flx_settings_default(void);

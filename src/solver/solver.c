@@ -355,6 +355,7 @@ flx_status flx_solver_create(flx_context* ctx, const flx_model* m, const flx_set
     FLX_TRY(workspace(s));
     FLX_TRY(contact_workspace(s));
     FLX_TRY(flx__follow_create(s));
+    FLX_TRY(flx__accelerator_create(s));
     FLX_TRY(report(ctx, progress, user, "ready", 1));
     s->info.bytes = flx_context_bytes_now(ctx) - before;
     *out          = s;
@@ -372,6 +373,7 @@ void flx_solver_destroy(flx_solver* s)
     drop_factor(s);
     for (int32_t i = 0; s->self && i < s->model->group_count; ++i) flx__self_contact_destroy(s->self[i]);
     flx__lcp_release(ctx, &s->contact.lcp);
+    flx__accelerator_destroy(s);
     for (int c = 0; c < 3; ++c)
     {
         void* const column[] = {s->r[c],     s->b_f32[c], s->b_f64[c], s->base[c],      s->running[c],   s->reduced[c],

@@ -61,6 +61,9 @@ typedef struct flx_contact_work
     flx_lcp          lcp;
 } flx_contact_work;
 
+/// Iterates of this step and what mixes them; accelerate.c.
+typedef struct flx_accelerator flx_accelerator;
+
 struct flx_solver
 {
     flx_context*     ctx;
@@ -123,6 +126,7 @@ struct flx_solver
 
     flx_self_contact** self; // [group_count]
     flx_contact_work   contact;
+    flx_accelerator*   accelerator; // NULL: off
 
     flx_solver_info info;
     flx_step_stats  stats; // of the step in progress
@@ -158,6 +162,17 @@ void flx__dense_increment(flx_solver* s, double* const rhs[3]);
 void flx__solve_contacts(flx_solver* s, flx_state* q);
 /// global.c: the same for the whole system: strategies `full` and `pcg`. Increments into b_f64.
 flx_status flx__global_solve(flx_solver* s, flx_state* q);
+
+/// accelerate.c: made if the settings ask for it, else left NULL; everything below does nothing then.
+flx_status flx__accelerator_create(flx_solver* s);
+void       flx__accelerator_destroy(flx_solver* s);
+/// accelerate.c: history begins anew.
+void flx__accelerate_begin(flx_solver* s);
+/// accelerate.c: after the residual. True: x was a mixed iterate with more energy than the one before; x and x_outer
+/// are now the plain one, whose residual is wanted.
+bool flx__accelerate_rejects(flx_solver* s);
+/// accelerate.c: after an iteration that is not the last one: x becomes the mixed iterate.
+void flx__accelerate(flx_solver* s);
 
 /// contact_solve.c: a contact's stiffness, N/m (squeezed elements take the first group's), and its gap, m, after the
 /// motion delta of the vertices from first_vertex on.

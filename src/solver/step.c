@@ -5,6 +5,7 @@
 //     forward         y1 = L11^-1 r1,  r2 <- r2 - L21 y1
 //     `inner` times:  rotations of the beta elements, detection, contact solve on x2
 //     backward        x1 += L11^-T (y1 - L21^T d)
+//     accelerate      the next iterate from the last few, unless off
 //   commit
 //
 // The inner residual needs no product with Sigma: with d the sum of increments so far and running = Sigma d,
@@ -244,11 +245,13 @@ flx_status flx_solver_step(flx_solver* s, flx_state* q, flx_step_stats* stats)
     if (s->timed_springs && flx__spring_set(s->model, time) != s->spring_set) FLX_TRY(flx__solver_factorize(s, time));
     start(s, q, time);
     flx__follow_bones(s, time);
+    flx__accelerate_begin(s);
 
     for (int32_t k = 0; k < s->settings.outer; ++k)
     {
         memcpy(s->x_outer, s->x, 3 * sizeof(double) * (size_t)s->n);
         flx__residual(s, time);
+        if (flx__accelerate_rejects(s)) flx__residual(s, time);
         s->stats.ms_local += ms_since(&clock);
         if (whole)
             FLX_TRY(whole_iteration(s, q, time, &clock));
@@ -256,6 +259,7 @@ flx_status flx_solver_step(flx_solver* s, flx_state* q, flx_step_stats* stats)
             nested_iteration(s, q, time, &clock);
         ++s->stats.outer;
         if (!isfinite(s->stats.motion) || s->stats.motion <= s->settings.tolerance) break;
+        if (k + 1 < s->settings.outer) flx__accelerate(s);
     }
     FLX_TRY(commit(s, q, time));
 

@@ -105,6 +105,7 @@ static const char everything_yaml[] =
     "  - {self: soft, region: auto, spacing: 0.04}\n"
     "  - {body: soft, obstacle: floor, region: auto}\n"
     "  - {body: box, obstacle: lump, region: all}\n"
+    "solver: {acceleration: anderson}\n"
     "cameras: [{name: side, from: [0, -1, 0], at: middle}]\n"
     "run: {frames: 6, fps: 30}\n";
 
