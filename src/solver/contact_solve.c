@@ -100,13 +100,34 @@ static void write_forces(flx_solver* s, flx_state* q, const double* f[3], bool u
         for (int k = 0; k < 3; ++k) q->prone_force[3 * (int64_t)i + k] = s->push[k][i];
 }
 
-/// First guess of what a row pushes: what its proxy pushed last. For squeezed elements, which have no memory, those at
-/// their limit: a row that pushed brought its element there.
-static double expected_push(const flx_solver* s, const flx_state* q, int32_t i)
+void flx__forget_pushes(flx_solver* s)
 {
-    const flx_contact* c = &s->contact.contact[i];
-    if (c->proxy >= 0) return q->push[c->proxy];
-    return s->contact.free_gap[i] < 0 || c->gap < AT_LIMIT * s->model->cell;
+    s->contact.warm = false;
+    for (int64_t i = 0; s->limits_squeeze && i < 3 * (int64_t)s->model->beta.tet_count; ++i)
+        s->contact.squeeze_push[i] = -1;
+}
+
+/// Does row i belong to the first working set, and what will it push? Rows that the step has solved for already: if
+/// they pushed. Others: what their proxy pushed in the last step, if they would penetrate, and elements at their limit,
+/// since a row that pushed brought them there.
+static bool joins_at_once(const flx_solver* s, const flx_state* q, int32_t i, double* push)
+{
+    const flx_contact_work* w      = &s->contact;
+    const flx_contact*      c      = &w->contact[i];
+    const double            before = c->proxy >= 0 ? q->push[c->proxy] : w->squeeze_push[w->slot[i]];
+    const bool              known  = c->proxy >= 0 ? w->warm : before >= 0;
+    const bool              near   = w->free_gap[i] < 0 || (c->proxy < 0 && c->gap < AT_LIMIT * s->model->cell);
+    *push                          = c->proxy < 0 && !known ? near : before;
+    return *push > 0 || (!known && near);
+}
+
+/// What squeezed elements pushed, for the next solve of this step.
+static void remember_squeeze(flx_contact_work* w)
+{
+    for (int32_t i = w->proxy_count; i < w->count; ++i) w->squeeze_push[w->slot[i]] = 0;
+    for (int32_t i = 0; i < w->pushing_count; ++i)
+        if (w->slot[w->pushing[i]] >= 0) w->squeeze_push[w->slot[w->pushing[i]]] = w->guess[i];
+    w->warm = true;
 }
 
 static void solve_unilateral(flx_solver* s, flx_state* q)
@@ -123,8 +144,8 @@ static void solve_unilateral(flx_solver* s, flx_state* q)
     w->pushing_count = 0;
     for (int32_t i = 0; i < w->count; ++i)
     {
-        const double push = expected_push(s, q, i);
-        if (w->free_gap[i] < 0 || push > 0)
+        double push;
+        if (joins_at_once(s, q, i, &push))
         {
             if (w->pushing_count == w->most)
             {
@@ -168,6 +189,7 @@ static void solve_unilateral(flx_solver* s, flx_state* q)
     }
     s->stats.unsolved += w->pushing_count > joined; // rows still wanted to join
     w->pushing_count = joined;
+    remember_squeeze(w);
     write_forces(s, q, (const double**)f, true);
 }
 

@@ -48,7 +48,8 @@ static void squeeze_rows(const flx_solver* s, int32_t e, const flx_squeeze* z, f
     for (int k = 0; k < 3; ++k)
     {
         if (!(z->sigma[k] < WATCHED * s->settings.min_stretch) || w->count == w->capacity) continue;
-        flx_contact* c = &w->contact[w->count++];
+        w->slot[w->count] = (int32_t)(3 * (z - s->squeeze)) + k;
+        flx_contact* c    = &w->contact[w->count++];
         memset(c, 0, sizeof *c);
         c->proxy = c->obstacle = -1;
         c->partner             = e;
@@ -91,7 +92,11 @@ void flx__find_contacts(flx_solver* s, double time)
         }
         else
             found = flx__self_contact_find(s->self[i], s->x, out);
-        for (int32_t k = 0; k < found; ++k) out[k].proxy += g->proxy_first;
+        for (int32_t k = 0; k < found; ++k)
+        {
+            out[k].proxy += g->proxy_first;
+            w->slot[w->count + k] = -1;
+        }
         w->count += found;
     }
     w->proxy_count = w->count;

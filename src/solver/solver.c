@@ -223,6 +223,8 @@ static flx_status contact_workspace(flx_solver* s)
     if (s->limits_squeeze) FLX_NEW_ZERO(ctx, s->squeeze, m->beta.tet_count);
     FLX_NEW_ZERO(ctx, w->contact, w->capacity);
     FLX_NEW(ctx, w->scratch, w->capacity);
+    FLX_NEW(ctx, w->slot, w->capacity);
+    if (s->limits_squeeze) FLX_NEW(ctx, w->squeeze_push, 3 * (int64_t)m->beta.tet_count);
     FLX_NEW(ctx, w->free_gap, w->capacity);
     FLX_NEW(ctx, w->place, w->capacity);
     FLX_NEW(ctx, w->pushing, w->most);
@@ -381,44 +383,14 @@ void flx_solver_destroy(flx_solver* s)
         for (size_t i = 0; i < sizeof column / sizeof column[0]; ++i) flx__free(ctx, column[i]);
     }
     flx_contact_work* w       = &s->contact;
-    void* const       array[] = {s->dense,
-                                 s->pcg_work,
-                                 s->pcg_diagonal,
-                                 s->x,
-                                 s->u,
-                                 s->u_turned,
-                                 s->x_inertial,
-                                 s->x_start,
-                                 s->x_outer,
-                                 s->push_before,
-                                 s->force_before,
-                                 s->prone_before,
-                                 s->spring_force,
-                                 s->bone,
-                                 s->prone,
-                                 s->squeeze,
-                                 s->follower,
-                                 s->follow_weight,
-                                 s->partial,
-                                 s->alpha.force,
-                                 s->alpha.energy,
-                                 s->alpha.inverted,
-                                 s->beta.force,
-                                 s->beta.energy,
-                                 s->beta.inverted,
-                                 s->scratch,
-                                 s->self,
-                                 w->contact,
-                                 w->scratch,
-                                 w->free_gap,
-                                 w->place,
-                                 w->pushing,
-                                 w->q,
-                                 w->guess,
-                                 w->lambda,
-                                 w->rows,
-                                 w->gram,
-                                 w->row};
+    void* const       array[] = {s->dense,        s->pcg_work,       s->pcg_diagonal,  s->x,           s->u,
+                                 s->u_turned,     s->x_inertial,     s->x_start,       s->x_outer,     s->push_before,
+                                 s->force_before, s->prone_before,   s->spring_force,  s->bone,        s->prone,
+                                 s->squeeze,      s->follower,       s->follow_weight, s->partial,     s->alpha.force,
+                                 s->alpha.energy, s->alpha.inverted, s->beta.force,    s->beta.energy, s->beta.inverted,
+                                 s->scratch,      s->self,           w->contact,       w->scratch,     w->slot,
+                                 w->squeeze_push, w->free_gap,       w->place,         w->pushing,     w->q,
+                                 w->guess,        w->lambda,         w->rows,          w->gram,        w->row};
     for (size_t i = 0; i < sizeof array / sizeof array[0]; ++i) flx__free(ctx, array[i]);
     flx__free(ctx, s);
 }

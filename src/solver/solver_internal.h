@@ -40,12 +40,15 @@ typedef struct flx_contact_row
 /// Contacts of the current inner iteration and what it takes to solve them.
 typedef struct flx_contact_work
 {
-    int32_t      capacity;    // proxies + elements of the region
-    int32_t      count;       // found by the last detection: proxies' contacts, then squeezed elements (proxy -1)
-    int32_t      proxy_count; // of them proxies'
-    flx_contact* contact;     // [capacity]
-    int32_t*     scratch;     // [capacity]
-    double*      free_gap;    // [capacity] gap after the contact-free increment, m
+    int32_t      capacity;     // proxies + elements of the region
+    int32_t      count;        // found by the last detection: proxies' contacts, then squeezed elements (proxy -1)
+    int32_t      proxy_count;  // of them proxies'
+    flx_contact* contact;      // [capacity]
+    int32_t*     scratch;      // [capacity]
+    int32_t*     slot;         // [capacity] of a squeezed element's row: its place in squeeze_push, else -1
+    double*      squeeze_push; // [beta tets][3] N, of each stretch in the step's last solve; negative = not known
+    bool         warm;         // the step has solved for contacts: the pushes of all proxies are fresh
+    double*      free_gap;     // [capacity] gap after the contact-free increment, m
 
     int32_t          most;          // K
     int32_t          pushing_count; // working set
@@ -158,6 +161,8 @@ void flx__rows_move(flx_solver* s, int32_t count, double* const f[3]);
 /// contact_solve.c: delta = Sigma^-1 reduced by the held inverse; delta = (dense factor)^-1 rhs.
 void flx__free_increment(flx_solver* s);
 void flx__dense_increment(flx_solver* s, double* const rhs[3]);
+/// contact_solve.c: a step begins: what it has found out about pushes within the last one does not count.
+void flx__forget_pushes(flx_solver* s);
 /// contact_solve.c: delta = argmin 1/2 delta Sigma delta - reduced delta, contacts kept; push = W^T lambda.
 void flx__solve_contacts(flx_solver* s, flx_state* q);
 /// global.c: the same for the whole system: strategies `full` and `pcg`. Increments into b_f64.
