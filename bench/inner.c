@@ -48,6 +48,8 @@ static flx_status make_solver(inner* in, int32_t count)
     FLX_NEW(ctx, w->free_gap, count);
     FLX_NEW(ctx, w->pushing, most);
     FLX_NEW(ctx, w->place, count);
+    FLX_NEW(ctx, w->slot, count);
+    for (int32_t i = 0; i < count; ++i) w->slot[i] = -1; // no squeezed elements
     w->gram_ld = most + 8;
     FLX_NEW(ctx, w->row, most);
     FLX_NEW(ctx, w->gram, most * w->gram_ld);
@@ -170,6 +172,7 @@ double inner_solve(inner* in, flx_law law, flx_strategy strategy)
     in->law.law          = law;
     s->settings.strategy = strategy;
     s->stats             = (flx_step_stats){0};
+    flx__forget_pushes(s);
     memset(in->push, 0, sizeof(double) * (size_t)in->model.proxy_count);
     for (int c = 0; c < 3; ++c) memcpy(s->reduced[c], in->r[c], sizeof(double) * (size_t)in->n2);
     const double start = now_ms();
