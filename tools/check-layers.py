@@ -12,7 +12,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 BASE = ["base"]
 MATH = BASE + ["math"]
-MESH = MATH + ["sparse", "kernels", "mesh"]
+CONSTRAINTS = MATH + ["sparse", "kernels", "constraints"]
+MESH = CONSTRAINTS + ["mesh"]
 SCENE = MESH + ["scene"]
 CONTACT = SCENE + ["contact"]
 MODEL = CONTACT + ["model"]
@@ -22,12 +23,14 @@ MAY_INCLUDE = {
     "math": MATH,
     "sparse": MATH + ["sparse"],  # knows matrices, not meshes
     "kernels": MATH + ["kernels"],  # knows plain arrays
+    "constraints": CONSTRAINTS,
     "mesh": MATH + ["mesh"],
     "scene": SCENE,
     "contact": CONTACT,
     "model": MODEL,
     "solver": SOLVER,
     "recording": SOLVER + ["recording"],
+    "reduce": SOLVER + ["recording", "reduce"],
 }
 ONLY_PUBLIC_BASE = {"base", "math", "sparse", "kernels"}
 # A table of names and numbers, no code: the scene's schema reads the solver's settings from it.

@@ -1,0 +1,69 @@
+// The full-order Projective Dynamics system that reduction starts from and is judged against, all in double precision.
+//
+//   A = diag(m)/h^2 + sum_j w_j S_j^T S_j + w_a sum_held e e^T
+//   a frame: s = q + h v + h^2 M^-1 f;  q := s, held vertices on their targets;
+//            `rounds` times: p_j = proj(S_j q),  A q = M s/h^2 + w_a targets + sum_j w_j S_j^T p_j;   v = (q_new - q)/h
+// Held vertices are linear terms, not constraints: they are never reduced. [MPB] eq. 1-4; Differs: eq. 3 there leaves
+// w_j out.
+#ifndef FLX_REDUCE_SYSTEM_H
+#define FLX_REDUCE_SYSTEM_H
+
+#include "base/base.h"
+#include "constraints/constraints.h"
+#include "sparse/sparse.h"
+
+typedef struct flx_pd_system
+{
+    flx_context*           ctx;
+    int32_t                n;
+    double                 h;      // s
+    double                 size;   // m: diagonal of the rest pose's box, what errors are relative to
+    double*                x_rest; // [n][3] m
+    double*                mass;   // [n] kg
+    int32_t                batch_count;
+    flx_constraint_batch*  batch;  // owned
+    flx_constraint_gather* gather; // [batch_count]
+    int32_t                held_count;
+    int32_t*               held;        // [held_count] vertices
+    double                 held_weight; // w_a, N/m
+
+    int32_t*    order;   // [n] elimination order
+    flx_factor* factor;  // of A, double precision
+    double*     work[3]; // [n] in elimination order
+} flx_pd_system;
+
+/// Takes over the batches (also when it fails); copies the rest. FLX_ERR_UNHELD cannot happen with positive masses.
+flx_status flx__pd_system_create(flx_context* ctx, int32_t n, const double* x_rest, const double* mass, double h,
+                                 int32_t batch_count, flx_constraint_batch* batch, int32_t held_count,
+                                 const int32_t* held, double held_weight, flx_pd_system** out);
+void       flx__pd_system_destroy(flx_pd_system* system);
+/// b [n][3] := A^-1 b. No heap.
+void flx__pd_solve(flx_pd_system* system, double* b);
+
+/// What acts on a system from outside, by frame (1, 2, ...). Both may be NULL.
+typedef struct flx_pd_drive
+{
+    void* user;
+    void (*force)(void* user, int32_t frame, double* f);       // f [n][3] += N
+    void (*targets)(void* user, int32_t frame, double* place); // place [held_count][3] m; NULL: the rest positions
+} flx_pd_drive;
+
+/// Called after each local step: z and p of every batch at that round (0 ..). For snapshots.
+typedef void (*flx_pd_watch_fn)(void* user, int32_t frame, int32_t round, const double* const* z,
+                                const double* const* p);
+
+typedef struct flx_pd_state
+{
+    int32_t frame;
+    double *q, *v; // [n][3]
+} flx_pd_state;
+flx_status flx__pd_state_create(flx_pd_system* system, flx_pd_state* out); // at rest, frame 0
+void       flx__pd_state_release(flx_context* ctx, flx_pd_state* state);
+
+/// One frame. FLX_ERR_NONFINITE when positions are no longer finite (the state is then the bad one).
+flx_status flx__pd_frame(flx_pd_system* system, const flx_pd_drive* drive, int32_t rounds, flx_pd_state* state,
+                         flx_pd_watch_fn watch, void* watch_user);
+/// Elastic energy by all true constraints, and kinetic energy; J.
+void flx__pd_energy(flx_pd_system* system, const flx_pd_state* state, double* elastic, double* kinetic);
+
+#endif
