@@ -4,6 +4,7 @@
 
 #include "mesh/mesh_internal.h"
 
+#include <math.h>
 #include <string.h>
 
 static flx_status report(flx_context* ctx, flx_progress_fn progress, void* user, const char* what, double done)
@@ -97,6 +98,9 @@ static void drop_factor(flx_solver* s)
     s->spring_set = 0; // no set of springs: the next step with timed springs factorizes, also after a failure
 }
 
+// Of a constant displacement; single precision leaves a few 1e-6 of an elbow.
+#define INVERSE_ERROR 1e-4
+
 /// The same numbers in single precision; `wide` is freed when that succeeds.
 static flx_status narrowed(flx_context* ctx, double* wide, int64_t count, void** out)
 {
@@ -106,6 +110,47 @@ static flx_status narrowed(flx_context* ctx, double* wide, int64_t count, void**
     flx__free(ctx, wide);
     *out = narrow;
     return FLX_OK;
+}
+
+/// Largest deviation from 1 of Sigma^-1 (Sigma 1): the constant vector is what an elastic body resists least.
+static double inverse_error(int64_t n, const double* schur, const float* inverse, double* load)
+{
+    double worst = 0;
+    for (int64_t i = 0; i < n; ++i)
+    {
+        load[i] = 0;
+        for (int64_t j = 0; j < n; ++j) load[i] += schur[i * n + j];
+    }
+    for (int64_t i = 0; i < n; ++i)
+    {
+        double y = 0;
+        for (int64_t j = 0; j < n; ++j) y += (double)inverse[i * n + j] * load[j];
+        worst = fmax(worst, fabs(y - 1));
+    }
+    return worst;
+}
+
+/// Sigma^-1 in single precision, at half the time of double; s->schur_inverse stays NULL where rounding would show.
+static flx_status invert_single(flx_solver* s, const double* schur)
+{
+    flx_status    status  = FLX_OK;
+    const int64_t entries = (int64_t)s->n2 * s->n2;
+    float*        inverse = NULL;
+    double*       load    = NULL;
+    FLX_NEW(s->ctx, inverse, entries);
+    FLX_NEW(s->ctx, load, s->n2);
+    for (int64_t i = 0; i < entries; ++i) inverse[i] = (float)schur[i];
+    status = flx__dense_inverse_f32(s->ctx, s->n2, inverse, s->n2, NULL);
+    if (status == FLX_OK && inverse_error(s->n2, schur, inverse, load) <= INVERSE_ERROR)
+    {
+        s->schur_inverse = inverse;
+        inverse          = NULL;
+    }
+    if (status == FLX_ERR_UNHELD) status = FLX_OK; // double may do
+done:
+    flx__free(s->ctx, inverse);
+    flx__free(s->ctx, load);
+    return status;
 }
 
 /// Sigma or its inverse in the precision of the steps.
@@ -118,6 +163,8 @@ static flx_status keep_schur(flx_solver* s)
     const double  begin   = flx__now();
     if (s->n2 == 0) return FLX_OK;
     schur = flx__factor_take_schur(s->factor);
+    if (s->single && s->settings.strategy == FLX_STRATEGY_COMPLIANCE) FLX_TRY(invert_single(s, schur));
+    if (s->schur_inverse) goto done;
     if (s->settings.strategy == FLX_STRATEGY_COMPLIANCE)
     {
         status = flx__dense_inverse_f64(s->ctx, s->n2, schur, s->n2, &bad);
@@ -135,8 +182,8 @@ static flx_status keep_schur(flx_solver* s)
         *place = schur;
         schur  = NULL;
     }
-    s->info.ms_schur_inverse = 1e3 * (flx__now() - begin);
 done:
+    s->info.ms_schur_inverse = 1e3 * (flx__now() - begin);
     flx__free(s->ctx, schur);
     return status;
 }

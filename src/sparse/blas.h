@@ -57,4 +57,20 @@ static inline void blas_solve_right_f64(int m, int n, const double* l, int ldl, 
     cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, m, n, 1.0, l, ldl, b, ldb);
 }
 
+static inline void blas_subtract_abt_f32(int m, int n, int k, const float* a, int lda, const float* b, int ldb,
+                                         float beta, float* c, int ldc)
+{
+    cblas_sgemm(CblasColMajor, CblasNoTrans, CblasTrans, m, n, k, -1.0f, a, lda, b, ldb, beta, c, ldc);
+}
+
+static inline void blas_subtract_aat_f32(int n, int k, const float* a, int lda, float beta, float* c, int ldc)
+{
+    cblas_ssyrk(CblasColMajor, CblasLower, CblasNoTrans, n, k, -1.0f, a, lda, beta, c, ldc);
+}
+
+static inline void blas_solve_right_f32(int m, int n, const float* l, int ldl, float* b, int ldb)
+{
+    cblas_strsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, m, n, 1.0f, l, ldl, b, ldb);
+}
+
 #endif

@@ -89,6 +89,7 @@ void flx__dense_solve_f32(flx_context* ctx, int32_t n, const float* l, int64_t l
                           int32_t columns);
 /// Full symmetric inverse in place of a (both triangles written).
 flx_status flx__dense_inverse_f64(flx_context* ctx, int32_t n, double* a, int64_t ld, int32_t* bad_row);
+flx_status flx__dense_inverse_f32(flx_context* ctx, int32_t n, float* a, int64_t ld, int32_t* bad_row);
 /// y[c] = a x[c] for three columns; a is full symmetric. Memory-bound: reads a once, all workers. No heap.
 void flx__dense_multiply3_f32(flx_context* ctx, int32_t n, const float* a, int64_t ld, float* const x[3],
                               float* const y[3]);

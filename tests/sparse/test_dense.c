@@ -122,6 +122,17 @@ static void inverse_times_matrix_is_the_identity_and_symmetric(void** state)
                 CHECK_NEAR(sum, i == j ? 1.0 : 0.0, 1e-13 * n); // condition below 4
                 assert_true(v[i + j * ld] == v[j + i * ld]);
             }
+        float* s = malloc((size_t)(ld * n) * sizeof *s);
+        for (int32_t j = 0; j < n; ++j)
+            for (int32_t i = 0; i < n; ++i) s[i + j * ld] = i < j ? NAN : (float)a[i + j * ld];
+        CHECK_OK(flx__dense_inverse_f32(ctx, n, s, ld, NULL));
+        for (int32_t j = 0; j < n; ++j)
+            for (int32_t i = 0; i < n; ++i)
+            {
+                CHECK_NEAR((double)s[i + j * ld], v[i + j * ld], 1e-5 * fabs(v[j + j * ld])); // some roundings
+                assert_true(s[i + j * ld] == s[j + i * ld]);
+            }
+        free(s);
         free(a);
         free(v);
     }
@@ -236,14 +247,19 @@ static void same_bits_for_any_number_of_workers(void** state)
         CHECK_OK(flx__dense_cholesky_f64(ctx, n, a, n, NULL));
         CHECK_OK(flx__dense_cholesky_f32(ctx, n, s, n, NULL));
         CHECK_OK(flx__dense_inverse_f64(ctx, n, v, n, NULL));
+        float* inverse = malloc((size_t)(n * n) * sizeof *inverse);
+        for (int64_t i = 0; i < n * n; ++i) inverse[i] = (float)v[i];
+        CHECK_OK(flx__dense_inverse_f32(ctx, n, inverse, n, NULL));
         flx__dense_solve_f64(ctx, n, a, n, b, n, 3);
         uint64_t hash = flx__hash(FLX_HASH_START, a, (int64_t)n * n * (int64_t)sizeof *a);
         hash          = flx__hash(hash, s, (int64_t)n * n * (int64_t)sizeof *s);
         hash          = flx__hash(hash, v, (int64_t)n * n * (int64_t)sizeof *v);
         hash          = flx__hash(hash, b, 3 * n * (int64_t)sizeof *b);
         hash          = flx__hash(hash, y, 3 * n * (int64_t)sizeof *y);
+        hash          = flx__hash(hash, inverse, (int64_t)n * n * (int64_t)sizeof *inverse);
         if (k == 0) first = hash;
         assert_true(hash == first);
+        free(inverse);
         free(a);
         free(v);
         free(b);
