@@ -30,6 +30,14 @@ typedef struct flx_pd_system
     int32_t*    order;   // [n] elimination order
     flx_factor* factor;  // of A, double precision
     double*     work[3]; // [n] in elimination order
+
+    // scratch of a frame
+    double** z;       // [batch_count][count][rows][3] S q
+    double** p;       // [batch_count][count][rows][3] projections
+    double*  force;   // [n][3]
+    double*  place;   // [held_count][3] targets
+    double*  inertia; // [n][3] M s/h^2 + w_a targets
+    double*  rhs;     // [n][3] right-hand side, then the new positions
 } flx_pd_system;
 
 /// Takes over the batches (also when it fails); copies the rest. FLX_ERR_UNHELD cannot happen with positive masses.
@@ -63,6 +71,18 @@ void       flx__pd_state_release(flx_context* ctx, flx_pd_state* state);
 /// One frame. FLX_ERR_NONFINITE when positions are no longer finite (the state is then the bad one).
 flx_status flx__pd_frame(flx_pd_system* system, const flx_pd_drive* drive, int32_t rounds, flx_pd_state* state,
                          flx_pd_watch_fn watch, void* watch_user);
+/// The parts of a frame, for other ways to do its rounds: `inertia` [n][3] := M s/h^2 + w_a targets, and q [n][3] :=
+/// the first iterate, s with held vertices on their targets, for the frame after `state`'s.
+void flx__pd_predict(flx_pd_system* system, const flx_pd_drive* drive, const flx_pd_state* state, double* inertia,
+                     double* q);
+/// v = (q - state's)/h; `state` moves to q, one frame on. FLX_ERR_NONFINITE as for flx__pd_frame().
+flx_status flx__pd_commit(flx_pd_system* system, const double* q, flx_pd_state* state);
+
+/// z = S q and p = the projections of all batches, into the system's scratch; valid until its next use.
+void flx__pd_project(flx_pd_system* system, const double* q);
+/// What no round makes larger: q's distance to s in the metric M/2h^2, held vertices' springs and the energy of all
+/// true constraints, J; less a constant of the frame. `inertia` as flx__pd_predict() gave it.
+double flx__pd_objective(flx_pd_system* system, const double* inertia, const double* q);
 /// Elastic energy by all true constraints, and kinetic energy; J.
 void flx__pd_energy(flx_pd_system* system, const flx_pd_state* state, double* elastic, double* kinetic);
 
