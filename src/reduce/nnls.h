@@ -25,8 +25,8 @@ typedef struct flx_nnls_result
 
 /// in   g [rows][cols] by columns, finite, in any scale; b [rows]
 /// out  xi [cols] >= 0; result may be NULL
-/// A column that depends on those that weigh already (to 1e-12) is left out. FLX_ERR_NONFINITE, FLX_ERR_MEMORY,
-/// FLX_ERR_ARGUMENT for an empty problem.
+/// A column within 1e-6 of its length from the span of those that weigh already is left out, whatever its slope.
+/// FLX_ERR_NONFINITE, FLX_ERR_MEMORY, FLX_ERR_ARGUMENT for an empty problem.
 flx_status flx__nnls(flx_context* ctx, int64_t rows, int32_t cols, const double* g, const double* b,
                      const flx_nnls_options* options, double* xi, flx_nnls_result* result);
 

@@ -16,7 +16,7 @@ flx_status flx__d_optimal_elements(flx_context* ctx, int32_t element_count, int3
                                    const double* v, int32_t m, int32_t* element);
 
 /// Each next point is the one farthest from those chosen; the first is farthest from the mean. [Gonzalez85]
-/// in   x [count][3], 1 <= m <= count
+/// in   x [count][3], m <= count
 /// out  point [m]
 flx_status flx__farthest_points(flx_context* ctx, int32_t count, const double* x, int32_t m, int32_t* point);
 
