@@ -14,8 +14,8 @@
 #define VERSION 1
 #define CHECKED_BYTES 56
 
-static const char magic[3][9]      = {"FLXTOPOL", "FLXFRAME", "FLXSTATE"};
-static const char kind_name[3][20] = {"recording topology", "recording frame", "checkpoint"};
+static const char magic[4][9]      = {"FLXTOPOL", "FLXFRAME", "FLXSTATE", "FLXREDUC"};
+static const char kind_name[4][20] = {"recording topology", "recording frame", "checkpoint", "reduced model"};
 
 static void put64(unsigned char* to, uint64_t v)
 {

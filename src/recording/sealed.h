@@ -13,7 +13,8 @@ typedef enum flx__seal_kind
 {
     FLX__SEAL_TOPOLOGY = 0,
     FLX__SEAL_FRAME,
-    FLX__SEAL_CHECKPOINT
+    FLX__SEAL_CHECKPOINT,
+    FLX__SEAL_REDUCTION
 } flx__seal_kind;
 
 /// Facts of a file that can be read without its payload.

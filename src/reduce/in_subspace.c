@@ -1,0 +1,149 @@
+// Frames in a subspace: q = W a with W^T M W = I, so nothing of the mesh's size is touched until positions are asked
+// for, but for a drive's forces, which come as n vectors and are projected once a frame.
+//
+//   A_r a = (a + h v)/h^2 + W^T f + w_a W_held^T targets + sum of p:   weights (S W)^T p, or lift M p with a fit
+#include "reduce/reduced_internal.h"
+
+#include "sparse/blas.h"
+
+#include <math.h>
+#include <string.h>
+
+flx_status flx__subspace_create(flx_reduced_solver* s)
+{
+    flx_status               status = FLX_OK;
+    const flx_reduced_model* m      = s->model;
+    const int32_t            k      = m->subspace;
+    FLX_NEW_ZERO(s->ctx, s->a, 3 * (int64_t)k);
+    FLX_NEW_ZERO(s->ctx, s->velocity, 3 * (int64_t)k);
+    FLX_NEW(s->ctx, s->a_next, 3 * (int64_t)k);
+    FLX_NEW(s->ctx, s->rhs0, 3 * (int64_t)k);
+    FLX_NEW(s->ctx, s->rhs, 3 * (int64_t)k);
+    FLX_NEW_ZERO(s->ctx, s->y, 3 * (int64_t)m->modes);
+    FLX_NEW(s->ctx, s->factor, (int64_t)k * k);
+    memcpy(s->factor, m->matrix, (size_t)k * (size_t)k * sizeof *s->factor);
+    FLX_TRY(flx__dense_cholesky_f64(s->ctx, k, s->factor, k, NULL));
+    for (int32_t b = 0; b < m->batch_count; ++b)
+    {
+        flx_samples* of = &s->samples[b];
+        FLX_NEW(s->ctx, of->map, of->total * k);
+        for (int32_t i = 0; i < of->of->element_count; ++i)
+            flx__samples_measure(of->full, of->of->element[i], m->w, k, of->map + (int64_t)i * of->rows * k);
+    }
+done:
+    return status;
+}
+
+static void nearest(const flx_reduced_solver* s, const double* x, double* a)
+{
+    const int64_t k = s->model->subspace;
+    memset(a, 0, (size_t)k * 3 * sizeof *a);
+    for (int64_t v = 0; v < s->system->n; ++v)
+        cblas_dger(CblasRowMajor, (int)k, 3, s->system->mass[v], s->model->w + v * k, 1, x + 3 * v, 1, a, 3);
+}
+
+void flx__subspace_start(flx_reduced_solver* s, const flx_pd_state* state)
+{
+    nearest(s, state->q, s->a);
+    nearest(s, state->v, s->velocity);
+}
+
+static void expand(const flx_reduced_solver* s, const double* a, double* x)
+{
+    const int k = s->model->subspace;
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, s->system->n, 3, k, 1.0, s->model->w, k, a, 3, 0.0, x, 3);
+}
+
+void flx__subspace_read(flx_reduced_solver* s, flx_pd_state* state)
+{
+    expand(s, s->a, state->q);
+    expand(s, s->velocity, state->v);
+    s->counts.read_entries += (int64_t)s->system->n * (6 + 2 * (int64_t)s->model->subspace);
+}
+
+static void place_held(const flx_pd_system* system, const flx_pd_drive* drive, int32_t frame)
+{
+    for (int32_t i = 0; i < system->held_count; ++i)
+        memcpy(system->place + 3 * (int64_t)i, system->x_rest + 3 * (int64_t)system->held[i], 3 * sizeof(double));
+    if (drive && drive->targets) drive->targets(drive->user, frame, system->place);
+}
+
+/// a_next := the first iterate, rhs0 := what rounds do not change
+static void predict(flx_reduced_solver* s, const flx_pd_drive* drive)
+{
+    const flx_reduced_model* m      = s->model;
+    flx_pd_system*           system = s->system;
+    const int                k      = m->subspace;
+    const double             h      = system->h;
+    for (int i = 0; i < 3 * k; ++i) s->a_next[i] = s->a[i] + h * s->velocity[i];
+    if (drive && drive->force)
+    {
+        memset(system->force, 0, (size_t)system->n * 3 * sizeof *system->force);
+        drive->force(drive->user, s->state.frame + 1, system->force);
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, k, 3, system->n, h * h, m->w, k, system->force, 3, 1.0,
+                    s->a_next, 3);
+        s->counts.frame_entries += (int64_t)system->n * (3 + k);
+    }
+    for (int i = 0; i < 3 * k; ++i) s->rhs0[i] = s->a_next[i] / (h * h);
+    place_held(system, drive, s->state.frame + 1);
+    for (int32_t i = 0; i < system->held_count; ++i)
+        cblas_dger(CblasRowMajor, k, 3, system->held_weight, m->w + (int64_t)system->held[i] * k, 1,
+                   system->place + 3 * (int64_t)i, 1, s->rhs0, 3);
+}
+
+/// rhs [k][3] += what batch b's projections at a pull with
+static void add_batch(flx_reduced_solver* s, int32_t b, const double* a, double* rhs)
+{
+    const flx_reduced_model* m  = s->model;
+    flx_samples*             of = &s->samples[b];
+    const int                k = m->subspace, total = (int)of->total;
+    if (of->of->element_count == 0) return;
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, total, 3, k, 1.0, of->map, k, a, 3, 0.0, of->z, 3);
+    of->full->type->project(of->of->element_count, of->z, of->param, of->p);
+    s->counts.projections += of->of->element_count;
+    if (m->method == FLX_REDUCTION_W) s->counts.round_entries += of->total * (3 + (int64_t)k);
+    if (of->of->fit)
+    {
+        flx__samples_fit(of, m->fit, s->y + 3 * (int64_t)of->of->first_mode);
+        return; // all batches' modes are lifted at once
+    }
+    for (int64_t i = 0; i < 3 * of->total; ++i) of->p[i] *= of->of->weight[i / (3 * of->rows)];
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, k, 3, total, 1.0, of->map, k, of->p, 3, 1.0, rhs, 3);
+}
+
+static void round_step(flx_reduced_solver* s)
+{
+    const flx_reduced_model* m   = s->model;
+    const int                k   = m->subspace;
+    double*                  rhs = s->rhs;
+    memcpy(rhs, s->rhs0, (size_t)k * 3 * sizeof *rhs);
+    for (int32_t b = 0; b < m->batch_count; ++b) add_batch(s, b, s->a_next, rhs);
+    if (m->lift) flx__faces_multiply_add(m->faces, k, m->modes, m->lift, s->y, rhs);
+    // by rows, the lower factor stored by columns is its transpose
+    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, k, 3, 1.0, s->factor, k, rhs, 3);
+    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, k, 3, 1.0, s->factor, k, rhs, 3);
+    memcpy(s->a_next, rhs, (size_t)k * 3 * sizeof *rhs);
+}
+
+flx_status flx__subspace_frame(flx_reduced_solver* s, const flx_pd_drive* drive, int32_t rounds,
+                               flx_reduced_watch_fn watch, void* watch_user)
+{
+    bool finite = true;
+    predict(s, drive);
+    for (int32_t round = 0; round < rounds; ++round)
+    {
+        round_step(s);
+        if (!watch) continue;
+        expand(s, s->a_next, s->system->rhs);
+        watch(watch_user, s->state.frame + 1, round, s->system->rhs);
+    }
+    for (int i = 0; i < 3 * s->model->subspace; ++i)
+    {
+        s->velocity[i] = (s->a_next[i] - s->a[i]) / s->system->h;
+        s->a[i]        = s->a_next[i];
+        finite         = finite && isfinite(s->a[i]) && isfinite(s->velocity[i]);
+    }
+    ++s->state.frame;
+    return finite ? FLX_OK
+                  : flx__fail(s->ctx, FLX_ERR_NONFINITE, "positions of frame %d are not finite", s->state.frame);
+}

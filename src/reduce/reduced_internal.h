@@ -1,0 +1,58 @@
+// The reduced solver's parts: what is held for the sampled elements, and the two ways of doing a frame.
+#ifndef FLX_REDUCE_REDUCED_INTERNAL_H
+#define FLX_REDUCE_REDUCED_INTERNAL_H
+
+#include "reduce/reduced_solver.h"
+
+/// The elements of one batch that are projected, packed.
+typedef struct flx_samples
+{
+    const flx_reduced_batch*    of;
+    const flx_constraint_batch* full;
+    int32_t                     rows;  // of an element
+    int64_t                     total; // element_count x rows
+    double*                     param; // [element_count][params]
+    double*                     z;     // [total][3]
+    double*                     p;     // [total][3]
+    double*                     z0;    // [total][3] S x0; fits in positions
+    double*                     map;   // fits in positions: S response, [faces][total][R]; subspace: S W, [total][k]
+} flx_samples;
+
+struct flx_reduced_solver
+{
+    flx_context*             ctx;
+    flx_pd_system*           system;
+    const flx_reduced_model* model;
+    flx_samples*             samples; // [batch_count]; of batches that are not reduced: empty
+    bool                     all_reduced;
+    flx_reduced_counts       counts;
+
+    // in positions
+    flx_pd_state state;
+    double *     inertia, *x0, *q; // [n][3]
+    double *     eta, *e0;         // [R][3]
+    double*      y;                // [R][3] q = x0 + response y
+
+    // in a subspace
+    double *a, *velocity, *a_next, *rhs0, *rhs; // [k][3]
+    double* factor;                             // [k][k] lower Cholesky, by columns
+};
+
+flx_status flx__positions_create(flx_reduced_solver* s); // in_positions.c
+flx_status flx__positions_frame(flx_reduced_solver* s, const flx_pd_drive* drive, int32_t rounds,
+                                flx_reduced_watch_fn watch, void* watch_user);
+flx_status flx__subspace_create(flx_reduced_solver* s); // in_subspace.c
+void       flx__subspace_start(flx_reduced_solver* s, const flx_pd_state* state);
+void       flx__subspace_read(flx_reduced_solver* s, flx_pd_state* state);
+flx_status flx__subspace_frame(flx_reduced_solver* s, const flx_pd_drive* drive, int32_t rounds,
+                               flx_reduced_watch_fn watch, void* watch_user);
+
+/// out [rows][columns] = S_j x for row-major x [n][columns] and one element.
+void flx__samples_measure(const flx_constraint_batch* full, int32_t element, const double* x, int64_t columns,
+                          double* out);
+/// c [modes][3] of the batch from its samples' p.
+void flx__samples_fit(const flx_samples* s, flx_fit fit, double* c);
+/// y_d += M_d x_d for m [faces][rows][columns], x [columns][3], y [rows][3].
+void flx__faces_multiply_add(int32_t faces, int64_t rows, int32_t columns, const double* m, const double* x, double* y);
+
+#endif
