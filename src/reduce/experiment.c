@@ -16,14 +16,14 @@
 
 typedef struct plan
 {
-    const char* id;
-    const char* title;
-    double      bending, spring, strain, tet; // weights; 0: no such constraints
-    flx_hold    hold;
-    bool        brief;
-    int32_t     frames, bending_frames;
-    int32_t     run_count;
-    flx_load    load[FLX_RUN_MOST]; // train, unseen, further training
+    const char*  id;
+    const char*  title;
+    double       bending, spring, strain, tet; // weights; 0: no such constraints
+    flx_hold     hold;
+    bool         brief;
+    int32_t      frames, bending_frames;
+    int32_t      run_count;
+    flx_lab_load load[FLX_RUN_MOST]; // train, unseen, further training
 } plan;
 
 #define SIDE(share)                                                                                                    \
@@ -232,8 +232,8 @@ void flx__experiment_destroy(flx_experiment* e)
 
 flx_status flx__experiment_start(const flx_experiment* e, int32_t run, flx_pd_state* out)
 {
-    const flx_load* load   = &e->run[run].load;
-    flx_status      status = flx__pd_state_create(e->system, out);
+    const flx_lab_load* load   = &e->run[run].load;
+    flx_status          status = flx__pd_state_create(e->system, out);
     if (status != FLX_OK) return status;
     for (int32_t i = 0; i < e->system->n; ++i)
     {

@@ -42,7 +42,7 @@ typedef enum flx_hold
 } flx_hold;
 
 /// One run: what drives it and where it starts.
-typedef struct flx_load
+typedef struct flx_lab_load
 {
     double  gravity[3]; // m/s^2
     double  poke;       // N, along y, spread over weights (1 - (d/0.2)^2)^2 that sum to 1
@@ -50,7 +50,7 @@ typedef struct flx_load
     double  pull;       // m
     double  speed;      // of the twist; 1: a quarter turn of each end in 100 frames
     int32_t wave[2];    // start at y = 0.1 sin(wave[0] pi x) sin(wave[1] pi z); 0: flat
-} flx_load;
+} flx_lab_load;
 
 typedef enum flx_run
 {
@@ -66,7 +66,7 @@ typedef struct flx_experiment flx_experiment;
 typedef struct flx_experiment_run
 {
     const flx_experiment* of;
-    flx_load              load;
+    flx_lab_load          load;
     double*               share; // [n] of the poke, sum 1; NULL: no poke
 } flx_experiment_run;
 
