@@ -3,6 +3,7 @@
 // Loops run over chunks whose boundaries depend on the number of constraints alone, and each constraint writes its own
 // results: the same bits for any number of workers. The energy adds one partial sum for each chunk, in order.
 #include "constraints/constraints_internal.h"
+#include "constraints/projections.h"
 
 #include "math/mat3.h"
 
@@ -18,6 +19,7 @@ typedef struct batch_pass
     const double*               in;
     const double*               other;
     double*                     out;
+    flx_project_fn              project;
     int64_t                     grain;
 } batch_pass;
 
@@ -114,12 +116,13 @@ static void project_range(void* user, int64_t begin, int64_t end, int32_t worker
     const batch_pass*          pass = user;
     const flx_constraint_type* type = pass->batch->type;
     const int64_t              at   = 3 * type->rows * begin;
-    type->project((int32_t)(end - begin), pass->in + at, pass->batch->param + type->params * begin, pass->out + at);
+    pass->project((int32_t)(end - begin), pass->in + at, pass->batch->param + type->params * begin, pass->out + at);
 }
 
 void flx__constraints_project(flx_context* ctx, const flx_constraint_batch* batch, const double* z, double* p)
 {
-    batch_pass pass = {.batch = batch, .in = z, .out = p};
+    const flx_project_fn project = flx__projection_for(flx__context_isa(ctx), batch->type);
+    batch_pass           pass    = {.batch = batch, .in = z, .out = p, .project = project};
     flx__parallel_for(ctx, batch->count, GRAIN, project_range, &pass);
 }
 

@@ -14,6 +14,7 @@
 #include <math.h>
 #include <string.h>
 
+#define MOST_STRETCH 1e100 // what is beyond counts as this, so that cubes do not overflow
 #define ROUNDS 100
 #define CUTS 32 // the product has at most two peaks, wide beside sigma_2/32 where they compete
 
@@ -114,6 +115,7 @@ static void project(int32_t count, const double* z, const double* param, double*
         const double least = param[2 * j], most = param[2 * j + 1];
         double       sigma[3], U[3][3], V[3][3];
         flx__gradient_stretches(z + 9 * j, sigma, U, V);
+        for (int k = 0; k < 3; ++k) sigma[k] = fmin(fmax(sigma[k], -MOST_STRETCH), MOST_STRETCH);
         const double det = sigma[0] * sigma[1] * sigma[2];
         if (det >= least && det <= most)
         {

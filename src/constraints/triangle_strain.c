@@ -13,6 +13,9 @@
 #include <math.h>
 #include <string.h>
 
+#define LEAST_TURN 1e-30 // of the larger row's square: they are perpendicular, and as long
+#define TURNS 4
+#define PERPENDICULAR 1e-31 // squared cosine
 #define NO_DIRECTION 1e-150 // a row this much shorter than the other has none of its own
 
 /// Rows a and b by the angle (c, s) to a' = c a + s b, b' = c b - s a, perpendicular and a' the longer one.
@@ -20,7 +23,7 @@ static void turn(double a[3], double b[3], double* c, double* s)
 {
     const double d = flx__dot3(a, a) - flx__dot3(b, b), pq = flx__dot3(a, b), r = sqrt(d * d + 4 * pq * pq);
     *c = 1, *s = 0;
-    if (r > 0)
+    if (r > LEAST_TURN)
     {
         const double large = sqrt((1 + fabs(d) / r) / 2), small = pq / (r * large);
         *c = d < 0 ? fabs(small) : large;
@@ -30,6 +33,20 @@ static void turn(double a[3], double b[3], double* c, double* s)
     {
         const double x = a[i], y = b[i];
         a[i] = *c * x + *s * y, b[i] = *c * y - *s * x;
+    }
+}
+
+/// Turns until rounding leaves no more of a in b than it must; (c, s) is the whole angle, and a the longer row.
+static void make_perpendicular(double a[3], double b[3], double* c, double* s)
+{
+    turn(a, b, c, s);
+    for (int k = 0; k < TURNS; ++k)
+    {
+        const double pq = flx__dot3(a, b), c1 = *c, s1 = *s;
+        double       c2, s2;
+        if (!(pq * pq > PERPENDICULAR * flx__dot3(a, a) * flx__dot3(b, b))) return;
+        turn(a, b, &c2, &s2);
+        *c = c1 * c2 - s1 * s2, *s = s1 * c2 + c1 * s2;
     }
 }
 
@@ -65,11 +82,8 @@ static void project_one(const double z[6], double least, double most, double p[6
     double       a[3] = {1, 0, 0}, b[3] = {0, 1, 0}, c = 1, s = 0, long_one = 0, short_one = 0;
     if (scale > 1e-300)
     {
-        double c1, s1, c2, s2;
         for (int i = 0; i < 3; ++i) a[i] = z[i] / scale, b[i] = z[3 + i] / scale;
-        turn(a, b, &c1, &s1);
-        turn(a, b, &c2, &s2);
-        c = c1 * c2 - s1 * s2, s = s1 * c2 + c1 * s2;
+        make_perpendicular(a, b, &c, &s);
         long_one = flx__norm3(a), short_one = flx__norm3(b);
         for (int i = 0; i < 3; ++i) a[i] /= long_one;
         if (short_one > NO_DIRECTION * long_one)
