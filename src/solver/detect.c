@@ -6,15 +6,22 @@
 // below min_stretch becomes a contact of its own:
 //   l (u . F v - min_stretch) >= 0,   u . F v = sum_i (g_i . v) (u . x_i),   l = cell
 // a row with weights l g_i . v (they sum to 0), normal u and no target. It meets the other contacts in the same system.
+// A row holds for one solve, with u and v frozen. In a fold that starts tangled, elements far below the limit would
+// turn their neighbours over if they had to come all the way at once: they ask for OPENING of their thickness. A
+// direction that is inside out asks for nothing and is left to the elastic force: its u and v do not show the way back.
+//
 // Differs: not in [LLKS].
 #include "solver/solver_internal.h"
 
 #include "math/mat3.h"
 #include "math/rotation.h"
 
+#include <math.h>
 #include <string.h>
 
-#define WATCHED 1.5 // stretches up to this times the limit are candidates
+#define WATCHED 1.5  // stretches up to this times the limit are candidates
+#define FAR 0.5      // below this times the limit an element opens by steps
+#define OPENING 0.02 // stretch that it gains in a solve
 
 /// Most elements pass here: sigma_3 = det / (sigma_1 sigma_2) >= 2 det / |F|^2.
 static bool stretched_beyond(const double F[9], double limit)
@@ -40,20 +47,28 @@ static void squeeze_range(void* user, int64_t begin, int64_t end, int32_t worker
     }
 }
 
+/// Stretch that an element is asked to have after the next solve.
+static double wanted_stretch(double sigma, double limit)
+{
+    return sigma < FAR * limit ? fmin(sigma + OPENING, limit) : limit;
+}
+
 /// One row for each thin direction: an element squeezed from two sides must not swap one for the other.
 static void squeeze_rows(const flx_solver* s, int32_t e, const flx_squeeze* z, flx_contact_work* w)
 {
-    const flx_model* m   = s->model;
-    const double*    inv = m->rest_inv + 9 * (int64_t)e;
+    const flx_model* m     = s->model;
+    const double*    inv   = m->rest_inv + 9 * (int64_t)e;
+    const double     limit = s->settings.min_stretch;
     for (int k = 0; k < 3; ++k)
     {
-        if (!(z->sigma[k] < WATCHED * s->settings.min_stretch) || w->count == w->capacity) continue;
+        const double sigma = z->sigma[k];
+        if (!(sigma >= 0 && sigma < WATCHED * limit) || w->count == w->capacity) continue;
         w->slot[w->count] = (int32_t)(3 * (z - s->squeeze)) + k;
         flx_contact* c    = &w->contact[w->count++];
         memset(c, 0, sizeof *c);
         c->proxy = c->obstacle = -1;
         c->partner             = e;
-        c->gap                 = m->cell * (z->sigma[k] - s->settings.min_stretch);
+        c->gap                 = m->cell * (sigma - wanted_stretch(sigma, limit));
         memcpy(c->normal, z->U[k], sizeof c->normal);
         for (int i = 0; i < FLX_CONTACT_CORNERS; ++i) c->vertex[i] = i < 4 ? m->tet[4 * (int64_t)e + i] : -1;
         for (int i = 1; i < 4; ++i)

@@ -375,6 +375,54 @@ static void the_same_bits_for_any_number_of_workers(void** state)
     }
 }
 
+// --- a fold that starts tangled ------------------------------------------------------------------------------------
+
+/// Bent and held without contacts, until the flesh of the two arms lies in one another: positions, user's numbering.
+static double* bent_without_contacts(void)
+{
+    elbow e;
+    open_elbow(&e, 2, 0, NULL);
+    flx_context* ctx = e.ctx;
+    flx_state_destroy(e.state);
+    flx_solver_destroy(e.solver);
+    flx_model_destroy(e.model);
+    e.scene->contact_count = 0;
+    CHECK_OK(flx_model_compile(ctx, e.scene, NULL, NULL, &e.model));
+    CHECK_OK(flx_solver_create(ctx, e.model, NULL, NULL, NULL, &e.solver));
+    CHECK_OK(flx_state_create(ctx, e.model, &e.state));
+    bend(&e, FRAMES);
+    double* x = vector_of(e.info.vertex_count);
+    flx_state_positions(e.state, x);
+    close_elbow(&e);
+    return x;
+}
+
+static void contacts_switched_on_in_a_tangled_fold_open_it(void** state)
+{
+    (void)state;
+    double*                  x       = bent_without_contacts();
+    static const char* const inner[] = {"inner=1", "inner=3", "inner=5"};
+    for (int i = 0; i < 3; ++i)
+    {
+        elbow e;
+        open_elbow(&e, 2, SETS("motion[0].degrees_per_frame=110", "outer=1", inner[i]));
+        bend(&e, 1); // the bones stand at their last pose from here on
+        flx_state_set_positions(e.state, x);
+        const int64_t before = crossings(&e);
+        assert_in_range(before, 100, 1000);
+        assert_true(inverted(&e) > 0);
+        for (int k = 1; k <= 30; ++k)
+        {
+            bend(&e, 1);
+            if (k % 5 == 0) assert_true(crossings(&e) < before);
+        }
+        assert_true(crossings(&e) <= before / 10); // what stays lies at the bottom of the crease, in one layer
+        assert_true(inverted(&e) < 30);            // elements; 13 at the start
+        close_elbow(&e);
+    }
+    free(x);
+}
+
 // --- a region that nobody named -------------------------------------------------------------------------------------
 
 static void a_proposed_region_keeps_the_skin_apart_as_well(void** state)
@@ -496,6 +544,7 @@ int main(void)
         cmocka_unit_test(single_precision_stays_with_double),
         cmocka_unit_test(bent_to_125_degrees_dozens_of_contacts_carry_and_come_to_rest),
         cmocka_unit_test(the_same_bits_for_any_number_of_workers),
+        cmocka_unit_test(contacts_switched_on_in_a_tangled_fold_open_it),
         cmocka_unit_test(a_proposed_region_keeps_the_skin_apart_as_well),
         cmocka_unit_test(compliance_and_refactorization_agree_on_springs),
         cmocka_unit_test(the_papers_own_settings_run_to_the_end),
