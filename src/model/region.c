@@ -251,7 +251,8 @@ static flx_status build_group(flx_build* build, int32_t index, int64_t* capacity
                                          .exclude     = 0.5 * b->cell,
                                          .depth       = 5 * b->cell};
     m->group_count = index + 1;
-    g->stiffness   = d->stiffness > 0 ? d->stiffness : 100 * 2 * b->mu * b->cell;
+    // a unilateral contact is nearly hard; a spring that stiff pulls flesh in before the rest can follow
+    g->stiffness = d->stiffness > 0 ? d->stiffness : (d->law == FLX_LAW_SPRING ? 1 : 100) * 2 * b->mu * b->cell;
 
     FLX_NEW_ZERO(ctx, hit, b->surface_vertex_count);
     FLX_NEW(ctx, normal, 3 * (int64_t)m->surface_vertex_count);

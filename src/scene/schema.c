@@ -390,7 +390,7 @@ static const flx__field contact_fields[] = {
               "penetrates" },
     { .key = "stiffness", .kind = FLX__NUMBER, AT(flx_contact_desc, stiffness), .unit = "N/m", .low = 0.0,
       .high = 1e12, .flags = FLX__ABOVE | FLX__AUTO, .fallback = "0", .shown = "auto",
-      .help = "per contact; auto: stiff against the material" },
+      .help = "per contact; auto: 100 x 2 mu x cell, with law spring 1 x 2 mu x cell; mu = E / 2" },
     { .key = "spacing", .kind = FLX__NUMBER, AT(flx_contact_desc, spacing), .unit = "m", .low = 0.0, .high = FAR,
       .flags = FLX__ABOVE | FLX__AUTO, .fallback = "0", .shown = "auto",
       .help = "between contact points; auto: every surface vertex in the region" },

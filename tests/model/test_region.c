@@ -217,6 +217,29 @@ static void a_body_without_bones_may_touch_an_obstacle_anywhere(void** state)
     model_end(&f);
 }
 
+static void springs_are_as_stiff_as_the_material_and_unilateral_contacts_a_hundred_times(void** state)
+{
+    (void)state;
+    static const char* const law[] = {"spring", "unilateral"};
+    for (int i = 0; i < 2; ++i)
+    {
+        fixture   f;
+        model_log log;
+        char      yaml[512];
+        snprintf(
+            yaml, sizeof yaml,
+            "flexor: 1\nbodies: [{name: t, surface: tube.obj, lattice: {cell: 0.025}, material: {young: 20 kPa}}]\n"
+            "contact: [{self: t, region: {sphere: {center: [0.1, 0, 0.05], radius: 0.06}}, law: %s}]\n"
+            "run: {frames: 1, fps: 30}\n",
+            law[i]);
+        model_start(&f, &log);
+        model_tube(&f, "tube.obj", -0.2, 0.2, 0.05, 24, 16);
+        model_open(&f, yaml);
+        CHECK_NEAR(f.model->group[0].stiffness, (i ? 100 : 1) * 20e3 * 0.025, 1e-9); // 2 mu = E, times the cell
+        model_end(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -226,6 +249,7 @@ int main(void)
         cmocka_unit_test(a_motion_that_folds_nothing_proposes_nothing),
         cmocka_unit_test(against_an_obstacle_the_part_that_comes_near_is_proposed),
         cmocka_unit_test(a_body_without_bones_may_touch_an_obstacle_anywhere),
+        cmocka_unit_test(springs_are_as_stiff_as_the_material_and_unilateral_contacts_a_hundred_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
