@@ -8,7 +8,6 @@
 #include "math/mat3.h"
 
 #include <math.h>
-#include <string.h>
 
 #define GRAIN 1024
 #define MOST_PARTIALS 256
@@ -84,23 +83,40 @@ flx_status flx__triangle_area(flx_context* ctx, const double* x, const int32_t* 
 
 // --- use -----------------------------------------------------------------------------------------------------
 
-static void measure_range(void* user, int64_t begin, int64_t end, int32_t worker)
+/// Inlined for each number of rows, which the compiler then unrolls.
+static inline void measure_rows(const batch_pass* pass, int rows, int64_t begin, int64_t end)
 {
-    (void)worker;
-    const batch_pass*           pass  = user;
     const flx_constraint_batch* batch = pass->batch;
-    const int                   rows  = batch->type->rows;
+    int32_t                     k     = batch->first[begin];
     for (int64_t j = begin; j < end; ++j)
     {
-        double z[3 * FLX_CONSTRAINT_ROWS] = {0};
-        for (int32_t k = batch->first[j]; k < batch->first[j + 1]; ++k)
+        double        z[3 * FLX_CONSTRAINT_ROWS] = {0};
+        const int32_t last                       = batch->first[j + 1];
+        for (; k < last; ++k)
         {
             const double* q = pass->in + 3 * (int64_t)batch->vertex[k];
             const double* c = batch->coefficient + (int64_t)k * rows;
             for (int r = 0; r < rows; ++r)
                 for (int axis = 0; axis < 3; ++axis) z[3 * r + axis] += c[r] * q[axis];
         }
-        memcpy(pass->out + 3 * rows * j, z, 3 * (size_t)rows * sizeof *z);
+        for (int i = 0; i < 3 * rows; ++i) pass->out[3 * rows * j + i] = z[i];
+    }
+}
+
+static void measure_range(void* user, int64_t begin, int64_t end, int32_t worker)
+{
+    (void)worker;
+    const batch_pass* pass = user;
+    switch (pass->batch->type->rows)
+    {
+    case 1:
+        measure_rows(pass, 1, begin, end);
+        break;
+    case 2:
+        measure_rows(pass, 2, begin, end);
+        break;
+    default:
+        measure_rows(pass, 3, begin, end);
     }
 }
 

@@ -15,14 +15,21 @@
 /// z and param of a block to p; in `odd` are lanes that it is not right for.
 typedef void (*block_fn)(const wide* z, const wide* param, wide* p, wide_mask* odd);
 
-static inline void run_block(const flx_constraint_type* type, int32_t lanes, block_fn block, const double* z,
-                             const double* param, double* p)
+/// The type's numbers of a constraint are constants here, so that loops over them are unrolled.
+typedef struct shape
 {
-    const int size = 3 * type->rows;
+    const flx_constraint_type* type;
+    int                        size, params;
+} shape;
+
+static inline __attribute__((always_inline)) void run_block(shape s, int32_t lanes, block_fn block, const double* z,
+                                                            const double* param, double* p)
+{
+    const int size = s.size;
     wide      in[9], limits[3], out[9] = {0};
     wide_mask odd;
     wide_load_records(z, size, in);
-    wide_load_records(param, type->params, limits);
+    wide_load_records(param, s.params, limits);
     block(in, limits, out, &odd);
     if (!wide_any(odd) && lanes == WIDE_LANES)
     {
@@ -34,18 +41,18 @@ static inline void run_block(const flx_constraint_type* type, int32_t lanes, blo
     wide_store_records(result, size, out);
     for (int i = 0; i < lanes; ++i)
         if (odd[i])
-            type->project(1, kept + size * i, param + type->params * i, p + size * i);
+            s.type->project(1, kept + size * i, param + s.params * i, p + size * i);
         else
             memcpy(p + size * i, result + size * i, (size_t)size * sizeof *p);
 }
 
-static inline void run(const flx_constraint_type* type, block_fn block, int32_t count, const double* z,
-                       const double* param, double* p)
+static inline __attribute__((always_inline)) void run(shape s, block_fn block, int32_t count, const double* z,
+                                                      const double* param, double* p)
 {
-    const int size = 3 * type->rows, params = type->params;
+    const int size = s.size, params = s.params;
     int32_t   j = 0;
     for (; j + WIDE_LANES <= count; j += WIDE_LANES)
-        run_block(type, WIDE_LANES, block, z + (int64_t)size * j, param + (int64_t)params * j, p + (int64_t)size * j);
+        run_block(s, WIDE_LANES, block, z + (int64_t)size * j, param + (int64_t)params * j, p + (int64_t)size * j);
     if (j == count) return;
     double last_z[9 * WIDE_LANES], last_param[3 * WIDE_LANES];
     for (int i = 0; i < WIDE_LANES; ++i)
@@ -54,7 +61,7 @@ static inline void run(const flx_constraint_type* type, block_fn block, int32_t 
         memcpy(last_z + size * i, z + size * k, (size_t)size * sizeof *z);
         memcpy(last_param + params * i, param + params * k, (size_t)params * sizeof *param);
     }
-    run_block(type, count - j, block, last_z, last_param, p + (int64_t)size * j);
+    run_block(s, count - j, block, last_z, last_param, p + (int64_t)size * j);
 }
 
 static inline wide_mask unsafe(wide square)
@@ -73,7 +80,7 @@ static inline void length_block(const wide* z, const wide* param, wide* p, wide_
 
 static void length(int32_t count, const double* z, const double* param, double* p)
 {
-    run(&flx__edge_spring, length_block, count, z, param, p);
+    run((shape){&flx__edge_spring, 3, 1}, length_block, count, z, param, p);
 }
 
 // --- triangle strain -------------------------------------------------------------------------------------------------
@@ -110,7 +117,7 @@ static inline void strain_block(const wide* z, const wide* param, wide* p, wide_
 
 static void strain(int32_t count, const double* z, const double* param, double* p)
 {
-    run(&flx__triangle_strain, strain_block, count, z, param, p);
+    run((shape){&flx__triangle_strain, 6, 2}, strain_block, count, z, param, p);
 }
 
 // --- tetrahedral strain ----------------------------------------------------------------------------------------------
@@ -178,5 +185,5 @@ static inline void tet_strain_block(const wide* z, const wide* param, wide* p, w
 
 static void tet_strain(int32_t count, const double* z, const double* param, double* p)
 {
-    run(&flx__tet_strain, tet_strain_block, count, z, param, p);
+    run((shape){&flx__tet_strain, 9, 2}, tet_strain_block, count, z, param, p);
 }

@@ -169,9 +169,14 @@ static inline flx_status specimen_build(flx_context* ctx, kind k, const body* b,
     return status;
 }
 
+static inline bool is_solid(kind k)
+{
+    return k == TET_STRAIN || k == TET_VOLUME || k == ATTACHMENT;
+}
+
 static inline body body_for(kind k, int32_t m)
 {
-    return k == TET_STRAIN || k == TET_VOLUME || k == ATTACHMENT ? block(m) : dome(m + 2);
+    return is_solid(k) ? block(m) : dome(m + 2);
 }
 
 static inline specimen specimen_make(flx_context* ctx, kind k, int32_t m, double least, double most)

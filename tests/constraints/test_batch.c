@@ -44,15 +44,17 @@ static void the_matrix_is_the_sum_of_all_products(void** state)
     for (int family = 0; family < 2; ++family)
     {
         body                 b           = body_for(family ? TET_STRAIN : SPRING, 3);
-        const kind           kinds[2][3] = {{SPRING, STRAIN, BENDING}, {TET_STRAIN, TET_VOLUME, ATTACHMENT}};
-        flx_constraint_batch batch[3];
+        int32_t              batch_count = 0;
+        flx_constraint_batch batch[KINDS];
         flx_csc              a;
         double*              dense    = calloc((size_t)b.n * (size_t)b.n, sizeof *dense);
         double*              diagonal = malloc((size_t)b.n * sizeof *diagonal);
         for (int32_t v = 0; v < b.n; ++v) dense[v * b.n + v] = diagonal[v] = 2 + v;
-        for (int i = 0; i < 3; ++i)
+        for (int k0 = 0; k0 < KINDS; ++k0)
         {
-            CHECK_OK(specimen_build(ctx, kinds[family][i], &b, 1, 1, &batch[i]));
+            if (is_solid((kind)k0) != (family == 1)) continue;
+            const int32_t i = batch_count++;
+            CHECK_OK(specimen_build(ctx, (kind)k0, &b, 1, 1, &batch[i]));
             const int rows = batch[i].type->rows;
             for (int32_t j = 0; j < batch[i].count; ++j)
                 for (int r = 0; r < rows; ++r)
@@ -67,7 +69,7 @@ static void the_matrix_is_the_sum_of_all_products(void** state)
                     free(s);
                 }
         }
-        CHECK_OK(flx__constraints_assemble(ctx, b.n, diagonal, 3, batch, &a));
+        CHECK_OK(flx__constraints_assemble(ctx, b.n, diagonal, batch_count, batch, &a));
         assert_int_equal(a.n, b.n);
         for (int32_t v = 0; v < b.n; ++v)
         {
@@ -81,7 +83,7 @@ static void the_matrix_is_the_sum_of_all_products(void** state)
             }
             for (int32_t u = v; u < b.n; ++u) assert_true(dense[v * b.n + u] == 0); // nothing is missing
         }
-        for (int i = 0; i < 3; ++i) flx__constraint_batch_release(ctx, &batch[i]);
+        for (int32_t i = 0; i < batch_count; ++i) flx__constraint_batch_release(ctx, &batch[i]);
         flx__free(ctx, a.first);
         flx__free(ctx, a.row);
         flx__free(ctx, a.value);
