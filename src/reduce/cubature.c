@@ -3,8 +3,10 @@
 //   G_ij = sum_{a in i, b in j} (L_a . L_b)(D_a . D_b) + match (N_a . N_b)^2
 //   h_j  = sum_{a in j} D_a . (L target)_a + match N_a . goal N_a
 // A column costs rows x left x frames, never frames x modes x modes, and m of them are held, not count.
-// Based on [LawsonHanson74] ch. 23, [BroDeJong97]. Differs: ends at `most` elements; one whose column depends on those
-// chosen is passed over.
+// Based on [LawsonHanson74] ch. 23, [BroDeJong97]. Differs: ends at `most` elements; the next one is that of the
+// smallest angle, not of the largest gradient (the twisted spring cloth at 40 modes and 200 elements: energy off by 8 %
+// instead of 46 %, least eigenvalue of G 0.15 instead of 0.04); one whose column depends on those chosen is passed
+// over.
 #include "reduce/cubature.h"
 
 #include "sparse/blas.h"
@@ -17,6 +19,7 @@ typedef struct nnls
     const flx_cubature* problem;
     double*             h;        // [count]
     double*             gradient; // [count] h - G x
+    double*             shrink;   // [count] 1/|column|: 1/sqrt(G_jj), 0 for an element that does nothing
     uint8_t*            banned;   // [count] chosen, or dependent
     double*             column;   // [most][count] Gram columns of the chosen
     int32_t*            chosen;   // [most] in order of entry
@@ -135,12 +138,36 @@ static void update_gradient(nnls* s)
         cblas_daxpy(count, -s->x[i], s->column + (int64_t)i * count, 1, s->gradient, 1);
 }
 
+/// The element whose column makes the smallest angle with the residual. By the gradient alone, large elements and those
+/// that happen to move far would come first.
 static int32_t steepest(const nnls* s)
 {
-    int32_t best = -1;
+    int32_t best  = -1;
+    double  slope = 0.0;
     for (int32_t j = 0; j < s->problem->count; ++j)
-        if (!s->banned[j] && s->gradient[j] > 0.0 && (best < 0 || s->gradient[j] > s->gradient[best])) best = j;
+        if (!s->banned[j] && s->gradient[j] * s->shrink[j] > slope) slope = s->gradient[j] * s->shrink[j], best = j;
     return best;
+}
+
+static double rows_dot(const double* m, int32_t columns, int64_t a, int64_t b)
+{
+    return cblas_ddot(columns, m + a * columns, 1, m + b * columns, 1);
+}
+
+static void column_sizes(const flx_cubature* c, double* shrink)
+{
+    for (int64_t j = 0; j < c->count; ++j)
+    {
+        double square = 0.0;
+        for (int64_t a = j * c->rows; a < (j + 1) * c->rows; ++a)
+            for (int64_t b = j * c->rows; b < (j + 1) * c->rows; ++b)
+            {
+                square += rows_dot(c->l, c->left, a, b) * rows_dot(c->d, 3 * c->frames, a, b);
+                const double n = c->match > 0.0 ? rows_dot(c->n, c->inner, a, b) : 0.0;
+                square += c->match * n * n;
+            }
+        shrink[j] = square > 0.0 ? 1.0 / sqrt(square) : 0.0;
+    }
 }
 
 static double residual_square(const nnls* s, double target_square)
@@ -192,6 +219,7 @@ flx_status flx__cubature_solve(flx_context* ctx, const flx_cubature* problem, in
     blas_single_thread();
     FLX_NEW(ctx, s.h, count);
     FLX_NEW(ctx, s.gradient, count);
+    FLX_NEW(ctx, s.shrink, count);
     FLX_NEW_ZERO(ctx, s.banned, count);
     FLX_NEW(ctx, s.column, count * most);
     FLX_NEW(ctx, s.chosen, most);
@@ -204,6 +232,7 @@ flx_status flx__cubature_solve(flx_context* ctx, const flx_cubature* problem, in
     FLX_NEW(ctx, work, total * 3 * problem->frames + problem->inner);
 
     right_hand_side(problem, work, s.h);
+    column_sizes(problem, s.shrink);
     const double target_square = square_of_target(problem);
     search(&s, target_square);
     *chosen_count = s.chosen_count;
@@ -213,6 +242,7 @@ flx_status flx__cubature_solve(flx_context* ctx, const flx_cubature* problem, in
 done:
     flx__free(ctx, s.h);
     flx__free(ctx, s.gradient);
+    flx__free(ctx, s.shrink);
     flx__free(ctx, s.banned);
     flx__free(ctx, s.column);
     flx__free(ctx, s.chosen);

@@ -9,6 +9,22 @@
 #include <math.h>
 #include <string.h>
 
+/// start := the Cholesky factor of I/h^2 + w_a W_held^T W_held, whose solution from rhs0 is the first iterate: the
+/// inertial target with held vertices on theirs, as near as the subspace comes to it.
+static flx_status factor_start(flx_reduced_solver* s)
+{
+    const flx_pd_system* system = s->system;
+    const int32_t        k      = s->model->subspace;
+    memset(s->start, 0, (size_t)k * (size_t)k * sizeof *s->start);
+    for (int32_t i = 0; i < k; ++i) s->start[(int64_t)i * (k + 1)] = 1.0 / (system->h * system->h);
+    for (int32_t i = 0; i < system->held_count; ++i)
+    {
+        const double* w = s->model->w + (int64_t)system->held[i] * k;
+        cblas_dger(CblasRowMajor, k, k, system->held_weight, w, 1, w, 1, s->start, k);
+    }
+    return flx__dense_cholesky_f64(s->ctx, k, s->start, k, NULL);
+}
+
 flx_status flx__subspace_create(flx_reduced_solver* s)
 {
     flx_status               status = FLX_OK;
@@ -23,6 +39,8 @@ flx_status flx__subspace_create(flx_reduced_solver* s)
     FLX_NEW(s->ctx, s->factor, (int64_t)k * k);
     memcpy(s->factor, m->matrix, (size_t)k * (size_t)k * sizeof *s->factor);
     FLX_TRY(flx__dense_cholesky_f64(s->ctx, k, s->factor, k, NULL));
+    FLX_NEW(s->ctx, s->start, (int64_t)k * k);
+    FLX_TRY(factor_start(s));
     for (int32_t b = 0; b < m->batch_count; ++b)
     {
         flx_samples* of = &s->samples[b];
@@ -68,6 +86,13 @@ static void place_held(const flx_pd_system* system, const flx_pd_drive* drive, i
     if (drive && drive->targets) drive->targets(drive->user, frame, system->place);
 }
 
+/// b [k][3] := (L L^T)^-1 b; by rows, the lower factor stored by columns is its transpose.
+static void solve(int k, const double* factor, double* b)
+{
+    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, k, 3, 1.0, factor, k, b, 3);
+    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, k, 3, 1.0, factor, k, b, 3);
+}
+
 /// a_next := the first iterate, rhs0 := what rounds do not change
 static void predict(flx_reduced_solver* s, const flx_pd_drive* drive)
 {
@@ -89,6 +114,9 @@ static void predict(flx_reduced_solver* s, const flx_pd_drive* drive)
     for (int32_t i = 0; i < system->held_count; ++i)
         cblas_dger(CblasRowMajor, k, 3, system->held_weight, m->w + (int64_t)system->held[i] * k, 1,
                    system->place + 3 * (int64_t)i, 1, s->rhs0, 3);
+    if (system->held_count == 0) return;
+    memcpy(s->a_next, s->rhs0, (size_t)k * 3 * sizeof *s->a_next);
+    solve(k, s->start, s->a_next);
 }
 
 /// rhs [k][3] += what batch b's projections at a pull with
@@ -119,9 +147,7 @@ static void round_step(flx_reduced_solver* s)
     memcpy(rhs, s->rhs0, (size_t)k * 3 * sizeof *rhs);
     for (int32_t b = 0; b < m->batch_count; ++b) add_batch(s, b, s->a_next, rhs);
     if (m->lift) flx__faces_multiply_add(m->faces, k, m->modes, m->lift, s->y, rhs);
-    // by rows, the lower factor stored by columns is its transpose
-    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, k, 3, 1.0, s->factor, k, rhs, 3);
-    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, k, 3, 1.0, s->factor, k, rhs, 3);
+    solve(k, s->factor, rhs);
     memcpy(s->a_next, rhs, (size_t)k * 3 * sizeof *rhs);
 }
 

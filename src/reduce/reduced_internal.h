@@ -36,6 +36,7 @@ struct flx_reduced_solver
     // in a subspace
     double *a, *velocity, *a_next, *rhs0, *rhs; // [k][3]
     double* factor;                             // [k][k] lower Cholesky, by columns
+    double* start;                              // [k][k] the same, of the first iterate
 };
 
 flx_status flx__positions_create(flx_reduced_solver* s); // in_positions.c

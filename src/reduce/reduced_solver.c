@@ -101,8 +101,8 @@ void flx__reduced_solver_destroy(flx_reduced_solver* s)
         for (size_t i = 0; i < sizeof owned / sizeof *owned; ++i) flx__free(ctx, owned[i]);
     }
     flx__pd_state_release(ctx, &s->state);
-    void* const owned[] = {s->samples, s->inertia,  s->x0,     s->q,    s->eta, s->e0,    s->y,
-                           s->a,       s->velocity, s->a_next, s->rhs0, s->rhs, s->factor};
+    void* const owned[] = {s->samples, s->inertia,  s->x0,     s->q,    s->eta, s->e0,     s->y,
+                           s->a,       s->velocity, s->a_next, s->rhs0, s->rhs, s->factor, s->start};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; ++i) flx__free(ctx, owned[i]);
     flx__free(ctx, s);
 }
