@@ -20,7 +20,7 @@ typedef struct flx_constraint_type
     int32_t     rows;   // of S_j: 1, 2 or 3
     int32_t     params; // doubles a constraint
     /// p [count][rows][3] from z = S q [count][rows][3] and param [count][params]; p and z may be the same. Finite z
-    /// gives finite p, also where the nearest point is not unique.
+    /// gives finite p, also where the nearest point is not unique; z that is not finite counts as 0.
     void (*project)(int32_t count, const double* z, const double* param, double* p);
 } flx_constraint_type;
 
@@ -48,7 +48,9 @@ void flx__constraint_batch_release(flx_context* ctx, flx_constraint_batch* batch
 
 // --- builders, from rest positions x [n][3] ----------------------------------------------------------------
 // `weight` [count] is the material's stiffness of each element; NULL = 1 for all. w_j = weight times the rest measure
-// said. Errors name the element: FLX_ERR_MESH for one without length, area or volume; FLX_ERR_MEMORY.
+// said. Errors name the element: FLX_ERR_MESH for one without length, area or volume; FLX_ERR_SETTING for a stiffness
+// that is negative or limits out of order (least > 0; a triangle's may be 0); FLX_ERR_ARGUMENT for a target that is not
+// finite; FLX_ERR_MEMORY. *out is zeroed then.
 
 /// The unique edges of triangles, in order of first appearance: edge [*count][2], flx__free() it.
 flx_status flx__triangle_edges(flx_context* ctx, int32_t triangle_count, const int32_t* triangle, int32_t* count,
