@@ -99,14 +99,15 @@ typedef struct flx_training
 typedef struct flx_reduction_options
 {
     flx_reduction method;
-    int32_t       modes;    // r of each batch; k of a subspace, [1, X] among them
-    int32_t       elements; // m of each batch; 0: five for each mode (fits: two)
-    uint32_t      batches;  // bit b: batch b is reduced (a subspace reduces all)
-    double        match;    // weight of G = I, or of the exact matrix, among the cubature's equations
-    double        least;    // refuse a cubature below this eigenvalue of G
-    double        amplify;  // refuse a fit above this norm
-    bool          force;    // refuse nothing
-    int32_t       handles;  // of a subspace of skinning weights; 0: POD of the positions
+    int32_t       modes;      // r of each batch; k of a subspace, [1, X] among them
+    int32_t       elements;   // m of each batch; 0: five for each mode (fits: two)
+    uint32_t      batches;    // bit b: batch b is reduced (a subspace reduces all)
+    double        truncation; // modes below this part of the first one are round-off and dropped; 0 keeps them
+    double        match;      // weight of G = I, or of the exact matrix, among the cubature's equations
+    double        least;      // refuse a cubature below this eigenvalue of G
+    double        amplify;    // refuse a fit above this norm
+    bool          force;      // refuse nothing
+    int32_t       handles;    // of a subspace of skinning weights; 0: POD of the positions
 } flx_reduction_options;
 flx_reduction_options flx__reduction_options_default(flx_reduction method, int32_t modes);
 

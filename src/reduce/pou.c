@@ -68,9 +68,10 @@ flx_status flx__pou_basis(flx_trainer* t, int32_t b)
     const flx_constraint_batch* batch   = &t->system->batch[b];
     const int32_t               rows    = batch->type->rows;
     const int32_t               centers = t->options->modes < batch->count ? t->options->modes : batch->count;
-    const flx_pod_options       options = flx__pod_options_default();
+    flx_pod_options             options = flx__pod_options_default();
     double *                    x = NULL, *rest = NULL, *column = NULL;
     int32_t*                    center = NULL;
+    options.truncation                 = 1e-8; // a flat sheet's curvature is rounding inside, and no direction to fit
     FLX_NEW(t->ctx, x, 3 * (int64_t)batch->count);
     FLX_NEW(t->ctx, rest, 3 * t->snapshot[b].rows);
     FLX_NEW(t->ctx, column, 3 * t->snapshot[b].rows * centers);

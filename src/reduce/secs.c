@@ -35,6 +35,7 @@ flx_status flx__secs_basis(flx_trainer* t, int32_t b)
     flx__pod_split_axes(s->rows, s->frames, s->z, split + s->rows * 3 * s->frames);
     for (int64_t i = 0; i < s->rows; ++i) weight[i] = batch->weight[i / batch->type->rows];
     options.most_modes = t->options->modes;
+    options.truncation = t->options->truncation;
     options.row_weight = weight;
     FLX_TRY(flx__pod_create(t->ctx, s->rows, 6 * s->frames, split, &options, &t->basis[b]));
 done:

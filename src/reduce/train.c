@@ -40,6 +40,7 @@ static flx_status pod_of(flx_trainer* t, int32_t b, int64_t rows, int32_t column
 {
     flx_pod_options options = flx__pod_options_default();
     options.most_modes      = t->options->modes;
+    options.truncation      = t->options->truncation;
     return flx__pod_create(t->ctx, rows, columns, snapshot, &options, &t->basis[b]);
 }
 
