@@ -48,8 +48,8 @@ def size_of(text):
 
 
 def measure(options, tets):
-    command = [*shlex.split(options.under), options.flexor, "run", options.scene, "--json", "--no-record", "-q", "--set",
-               f"bodies[0].lattice.tets={tets}", "--set", "outer=1", "--set", "inner=1"]
+    command = [*shlex.split(options.under), options.flexor, "run", options.scene, "--json", "--no-record", "--no-cache", "-q",
+               "--set", f"bodies[0].lattice.tets={tets}", "--set", "outer=1", "--set", "inner=1"]
     if options.frames:
         command += ["--set", f"run.frames={options.frames}"]
     for override in options.set:

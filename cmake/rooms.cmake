@@ -18,6 +18,17 @@ foreach(room IN LISTS FLX_ROOMS)
 endforeach()
 include(cmake/kernels.cmake)
 
+# Orders and factors kept on disk belong to the code that made them: a change of these files asks for new ones.
+file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/sparse/*.[chi]*)
+set(flx_code "${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION} ${CMAKE_C_FLAGS} ${CMAKE_BUILD_TYPE}")
+foreach(source IN LISTS sources ITEMS ${PROJECT_SOURCE_DIR}/src/solver/solver.c)
+  file(SHA256 ${source} digest)
+  string(APPEND flx_code " ${digest}")
+  set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+endforeach()
+string(SHA256 flx_code "${flx_code}")
+set_source_files_properties(src/sparse/factor_cache.c PROPERTIES COMPILE_DEFINITIONS "FLX_FACTOR_CODE=\"${flx_code}\"")
+
 # The static library serves the command line and everything in this tree; the shared one is for others.
 add_library(flexor STATIC ${FLX_OBJECTS})
 set(FLX_LIBRARIES flexor)

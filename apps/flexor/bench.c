@@ -257,6 +257,7 @@ const cli_verb cli_bench = {
         "Speed-up: of the median frame, against the first row (in a thread sweep, the first of that instruction set).\n"
         "fwd and bwd GB/s: how fast the two substitutions read the factor; `reading`: what as many threads reach by\n"
         "reading memory and nothing else. A factor that stays in a cache is read faster than that.\n"
+        "The setup is timed in full: nothing is taken from an earlier run's cache.\n"
         "States differ between instruction sets by rounding. Between thread counts they must not: exit code 1.",
     .options      = options,
     .operands_min = 1,

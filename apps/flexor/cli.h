@@ -54,6 +54,12 @@ extern const cli_option      cli_common[];
         0, "data", "DIR", "folder that the scene's `data:` paths are relative to"                                      \
     }
 
+/// Verbs that set a scene up and may find an earlier setup's results add this one.
+#define CLI_CACHE_OPTION                                                                                               \
+    {                                                                                                                  \
+        0, "no-cache", NULL, "neither use nor keep elimination orders and factors on disk (~/.cache/flexor)"           \
+    }
+
 typedef struct cli_found
 {
     const char* name;
@@ -119,8 +125,9 @@ const char* cli_nearest(const char* word, const char* const* names);
 
 // --- context, scene, files --------------------------------------------------------------------------------------
 
-/// Creates c->ctx by --threads and --isa; -1 to go on, else an exit code after having said why.
-int   cli_context(cli* c);
+/// Creates c->ctx by --threads, --isa and --no-cache; -1 to go on, else an exit code after having said why.
+int cli_context(cli* c);
+/// The same for given values; without a cache.
 int   cli_context_as(cli* c, int32_t workers, const char* isa, flx_context** out);
 int   cli_scene(cli* c, const char* path, flx_scene** out); // by --set and --data
 int   cli_fail(cli* c, flx_status status);                  // says the context's error, returns the exit code

@@ -136,6 +136,7 @@ static int info(cli* c)
 }
 
 static const cli_option options[] = {
+    CLI_CACHE_OPTION,
     CLI_SCENE_OPTIONS,
     {0, NULL, NULL, NULL},
 };

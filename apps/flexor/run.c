@@ -437,6 +437,7 @@ static const cli_option options[] = {
     {'f', "force", NULL, "overwrite"},
     {0, "resume", "CHECKPOINT", "go on from there, appending to the recording"},
     {0, "no-record", NULL, "write no files"},
+    CLI_CACHE_OPTION,
     CLI_SCENE_OPTIONS,
     {0, NULL, NULL, NULL},
 };

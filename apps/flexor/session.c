@@ -41,10 +41,13 @@ int cli_fail(cli* c, flx_status status)
     return code;
 }
 
-int cli_context_as(cli* c, int32_t workers, const char* isa, flx_context** out)
+static int create_context(cli* c, int32_t workers, const char* isa, const char* cache_dir, int64_t cache_bytes,
+                          flx_context** out)
 {
     flx_context_desc desc = flx_context_desc_default();
     desc.worker_count     = workers;
+    desc.cache_dir        = cache_dir;
+    desc.cache_bytes      = cache_bytes;
     desc.isa              = isa;
     desc.log              = cli_log;
     desc.log_user         = c;
@@ -58,11 +61,45 @@ int cli_context_as(cli* c, int32_t workers, const char* isa, flx_context** out)
     return status == FLX_ERR_UNSUPPORTED ? CODE_USAGE : CODE_INTERNAL;
 }
 
+int cli_context_as(cli* c, int32_t workers, const char* isa, flx_context** out)
+{
+    return create_context(c, workers, isa, NULL, 0, out);
+}
+
+/// malloc'ed, by the XDG base directory specification; NULL when there is no place. A relative $XDG_CACHE_HOME does not
+/// count.
+static char* cache_folder(void)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (cache && cache[0] == '/') return text_of("%s/flexor", cache);
+    return home && home[0] == '/' ? text_of("%s/.cache/flexor", home) : NULL;
+}
+
+/// $FLEXOR_CACHE_GB, or the library's default; false after having said what is wrong.
+static bool cache_limit(cli* c, int64_t* bytes)
+{
+    const char* text = getenv("FLEXOR_CACHE_GB");
+    double      gb   = 0;
+    *bytes           = flx_context_desc_default().cache_bytes;
+    if (!text || !*text) return true;
+    if (!parse_real(text, &gb) || !(gb >= 0 && gb <= 1e6))
+    {
+        cli_error(c, CODE_USAGE, "FLEXOR_CACHE_GB=%s: not a number between 0 and 1e6", text);
+        return false;
+    }
+    *bytes = (int64_t)(gb * 1e9);
+    return true;
+}
+
 int cli_context(cli* c)
 {
     int32_t workers = 0;
-    if (!cli_integer(c, "threads", 0, 256, &workers)) return CODE_USAGE;
-    return cli_context_as(c, workers, cli_text(c, "isa", "auto"), &c->ctx);
+    int64_t limit   = 0;
+    if (!cli_integer(c, "threads", 0, 256, &workers) || !cache_limit(c, &limit)) return CODE_USAGE;
+    char*     folder = cli_flag(c, "no-cache") || limit == 0 ? NULL : cache_folder();
+    const int code   = create_context(c, workers, cli_text(c, "isa", "auto"), folder, limit, &c->ctx);
+    free(folder);
+    return code;
 }
 
 int cli_scene(cli* c, const char* path, flx_scene** out)

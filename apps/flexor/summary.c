@@ -160,8 +160,8 @@ void summary_print(cli* c, const summary* s, const flx_scene* scene)
     for (int i = 0, told = 0; i < c->phase_count; ++i)
         if (c->phase_seconds[i] >= 0.0005)
             fprintf(stderr, "%s %s %.0f ms", told++ ? "," : "", c->phase[i], 1e3 * c->phase_seconds[i]);
-    fprintf(stderr, "\n  factor       %.1f M entries, %.1f GFlop\n", 1e-6 * (double)s->solver.factor_nonzeros,
-            1e-9 * s->solver.factor_flops);
+    fprintf(stderr, "\n  factor       %.1f M entries, %.1f GFlop%s\n", 1e-6 * (double)s->solver.factor_nonzeros,
+            1e-9 * s->solver.factor_flops, s->solver.factor_found ? "; found in the cache" : "");
     fprintf(stderr, "  speed        %.2f frames/s stepping, %.2f with recording; %d worker%s, %s\n",
             s->step_seconds > 0 ? s->frames / s->step_seconds : 0,
             s->wall_seconds > 0 ? s->frames / s->wall_seconds : 0, flx_context_worker_count(c->ctx),
@@ -243,6 +243,7 @@ void summary_json(json* j, const cli* c, const summary* s)
     json_real(j, "ms_order", s->solver.ms_order);
     json_real(j, "ms_factor", s->solver.ms_factor);
     json_real(j, "ms_schur_inverse", s->solver.ms_schur_inverse);
+    json_bool(j, "factor_found", s->solver.factor_found);
     for (int k = 0; k < 2; ++k)
     {
         json_open(j, k ? "ms_mean" : "ms_median", '{');

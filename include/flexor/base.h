@@ -71,6 +71,10 @@ typedef struct flx_context_desc
     flx_allocate_fn allocate; ///< may be NULL: the C library's
     flx_release_fn  release;
     void*           memory_user;
+    const char*     cache_dir; ///< folder, made when needed, that keeps elimination orders and factors of large systems
+                               ///< for later runs, by their contents: the same bits, sooner. Safe to delete at any
+                               ///< time. NULL (the default): nothing is kept
+    int64_t cache_bytes;       ///< most that it holds (default 4e9): what was not used for longest goes first
 } flx_context_desc;
 
 FLX_API flx_context_desc flx_context_desc_default(void);
@@ -81,7 +85,7 @@ FLX_API flx_context_desc flx_context_desc_default(void);
 /// `desc` may be NULL: the defaults. The context must outlive everything made with it.
 ///
 /// Returns FLX_ERR_ARGUMENT for an unknown instruction set, a worker count outside [0, 256], only one of `allocate` and
-/// `release`, or a description of another size; FLX_ERR_UNSUPPORTED when this processor lacks the instruction set asked
+/// `release`, negative `cache_bytes`, or a description of another size; FLX_ERR_UNSUPPORTED when this processor lacks the instruction set asked
 /// for; FLX_ERR_MEMORY. There is no text then: texts live in the context.
 FLX_API FLX_MUST_CHECK flx_status flx_context_create(const flx_context_desc* desc, flx_context** out);
 FLX_API void                      flx_context_destroy(flx_context* ctx);

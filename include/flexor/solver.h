@@ -76,6 +76,7 @@ typedef struct flx_step_stats
 typedef struct flx_solver_info
 {
     double  ms_order, ms_factor, ms_schur_inverse; ///< setup time by phase
+    bool    factor_found;    ///< in the context's cache folder: ms_factor is the time to read it, Sigma^-1 included
     int64_t factor_nonzeros; ///< L_11 and L_21
     double  factor_flops;
     int64_t bytes;           ///< held by the solver

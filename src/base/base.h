@@ -93,6 +93,14 @@ flx_status flx__group(flx_context* ctx, int32_t entry_count, const int32_t* key,
 uint64_t flx__hash(uint64_t seed, const void* data, int64_t bytes); // FNV-1a, 64 bit; seed 0 starts
 #define FLX_HASH_START 0
 
+/// 128 bits that tell contents apart and find damage, at the speed of memory; {0} starts. Not for security, and another
+/// value on a machine of another byte order.
+typedef struct flx__digest
+{
+    uint64_t word[2];
+} flx__digest;
+void flx__digest_add(flx__digest* digest, const void* data, int64_t bytes);
+
 double flx__now(void); // s, monotonic
 
 #endif

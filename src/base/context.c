@@ -43,13 +43,36 @@ static void default_release(void* user, void* memory, size_t bytes)
 
 flx_context_desc flx_context_desc_default(void)
 {
-    return (flx_context_desc){.struct_size = sizeof(flx_context_desc), .worker_count = 0, .isa = "auto"};
+    return (flx_context_desc){
+        .struct_size = sizeof(flx_context_desc), .worker_count = 0, .isa = "auto", .cache_bytes = INT64_C(4000000000)};
+}
+
+/// The uncounted part of a context's own memory: whole multiples of 64 bytes.
+static size_t text_bytes(const char* text)
+{
+    return (strlen(text) + 1 + 63) & ~(size_t)63;
+}
+
+static bool copy_cache_dir(flx_context* ctx)
+{
+    const char* dir = ctx->desc.cache_dir;
+    if (!dir || !*dir) return true;
+    ctx->cache_dir = ctx->desc.allocate(ctx->desc.memory_user, text_bytes(dir));
+    if (ctx->cache_dir) strcpy(ctx->cache_dir, dir);
+    return ctx->cache_dir != NULL;
 }
 
 static int32_t core_count(void)
 {
     const long n = sysconf(_SC_NPROCESSORS_ONLN);
     return n < 1 ? 1 : n > 256 ? 256 : (int32_t)n;
+}
+
+static void release(flx_context* ctx)
+{
+    const flx_context_desc d = ctx->desc;
+    if (ctx->cache_dir) d.release(d.memory_user, ctx->cache_dir, text_bytes(ctx->cache_dir));
+    d.release(d.memory_user, ctx, CONTEXT_BYTES);
 }
 
 flx_status flx_context_create(const flx_context_desc* desc, flx_context** out)
@@ -63,7 +86,7 @@ flx_status flx_context_create(const flx_context_desc* desc, flx_context** out)
         if (desc->struct_size != sizeof d) return FLX_ERR_ARGUMENT;
         d = *desc;
     }
-    if (d.worker_count < 0 || d.worker_count > 256) return FLX_ERR_ARGUMENT;
+    if (d.worker_count < 0 || d.worker_count > 256 || d.cache_bytes < 0) return FLX_ERR_ARGUMENT;
     if ((d.allocate == NULL) != (d.release == NULL)) return FLX_ERR_ARGUMENT;
     if (!d.allocate)
     {
@@ -83,9 +106,9 @@ flx_status flx_context_create(const flx_context_desc* desc, flx_context** out)
     ctx->worker_count = d.worker_count > 0 ? d.worker_count : core_count();
     ctx->fail_at      = -1;
 
-    if (!flx__workers_start(ctx))
+    if (!copy_cache_dir(ctx) || !flx__workers_start(ctx))
     {
-        d.release(d.memory_user, ctx, CONTEXT_BYTES);
+        release(ctx);
         return FLX_ERR_MEMORY;
     }
     *out = ctx;
@@ -96,8 +119,7 @@ void flx_context_destroy(flx_context* ctx)
 {
     if (!ctx) return;
     flx__workers_stop(ctx);
-    const flx_context_desc d = ctx->desc;
-    d.release(d.memory_user, ctx, CONTEXT_BYTES);
+    release(ctx);
 }
 
 const char* flx_context_error(const flx_context* ctx)

@@ -19,6 +19,9 @@ struct flx_context
     int64_t allocation_count;
     int64_t fail_at; // allocations left before failure; -1 = never
 
+    char* cache_dir;        // own copy; NULL = none
+    bool  cache_unwritable; // said once; nothing more is tried
+
     char error[8192]; // up to twenty scene mistakes
 };
 

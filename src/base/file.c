@@ -234,14 +234,14 @@ static flx_status publish(flx_file* file)
     return FLX_OK;
 }
 
-flx_status flx__file_commit(flx_file* file)
+static flx_status commit(flx_file* file, bool synced)
 {
     FLX_ASSERT(file);
     flx_status status = FLX_OK;
 
     FLX_TRY(file->status);
     FLX_TRY(flush(file));
-    if (file->temporary && fsync(file->descriptor) != 0) FLX_TRY(remember(file, FLX_ERR_IO, errno));
+    if (synced && file->temporary && fsync(file->descriptor) != 0) FLX_TRY(remember(file, FLX_ERR_IO, errno));
     const int closed = close(file->descriptor); // quota and network file systems may only fail here
     file->descriptor = -1;
     if (closed != 0) FLX_TRY(remember(file, FLX_ERR_IO, errno));
@@ -251,6 +251,15 @@ done:
     if (status != FLX_OK) (void)fail_errno(file); // others may have failed since: say this file's reason
     release(file);
     return status;
+}
+
+flx_status flx__file_commit(flx_file* file)
+{
+    return commit(file, true);
+}
+flx_status flx__file_commit_unsynced(flx_file* file)
+{
+    return commit(file, false);
 }
 
 // --- reading --------------------------------------------------------------------------------------

@@ -21,6 +21,10 @@ FLX_PRINTF(2, 3) flx_status flx__file_printf(flx_file* file, const char* format,
 /// Frees `file` in every case. The reason (disk full, ...) is in the context's error text.
 flx_status flx__file_commit(flx_file* file);
 
+/// The same without waiting for the disk, for files that are checked when read and can be made anew: after a power cut
+/// the name may stand for an incomplete file.
+flx_status flx__file_commit_unsynced(flx_file* file);
+
 /// Drop everything written and free `file`. NULL is welcome.
 void flx__file_abort(flx_file* file);
 

@@ -188,6 +188,22 @@ done:
     return status;
 }
 
+/// The same, from an earlier run or for later ones.
+static flx_status find_schur(flx_solver* s, const flx_factor_keep* keep)
+{
+    void** const place   = s->settings.strategy == FLX_STRATEGY_COMPLIANCE ? &s->schur_inverse : &s->schur;
+    s->info.factor_found = keep->beside != NULL;
+    *place               = keep->beside;
+    if (s->info.factor_found)
+    {
+        s->info.ms_schur_inverse = 0;
+        return FLX_OK;
+    }
+    const flx_status status = keep_schur(s);
+    if (status == FLX_OK) flx__factor_save(s->factor, keep, *place);
+    return status;
+}
+
 flx_status flx__solver_factorize(flx_solver* s, double time)
 {
     flx_status       status = FLX_OK;
@@ -202,8 +218,11 @@ flx_status flx__solver_factorize(flx_solver* s, double time)
         FLX_TRY(flx__csr_from_lower(s->ctx, &a, &s->rows));
     else
     {
-        const bool               full    = s->settings.strategy == FLX_STRATEGY_FULL;
-        const flx_factor_options options = {.single = s->single && !full, .keep_double = !s->single || full};
+        const bool               full = s->settings.strategy == FLX_STRATEGY_FULL;
+        const int64_t            size = s->single ? 4 : 8;
+        flx_factor_keep          keep = {.what = s->settings.strategy, .beside_bytes = (int64_t)s->n2 * s->n2 * size};
+        const flx_factor_options options = {
+            .single = s->single && !full, .keep_double = !s->single || full, .keep = full ? NULL : &keep};
         status = flx__factor_create(s->ctx, &a, full ? s->n : s->n1, &options, &bad, &s->factor);
         if (status == FLX_ERR_UNHELD && bad >= 0) status = name_bad_row(s, bad);
         if (status != FLX_OK) goto done;
@@ -211,12 +230,11 @@ flx_status flx__solver_factorize(flx_solver* s, double time)
         s->info.ms_factor       = f.ms_analyze + f.ms_factor;
         s->info.factor_nonzeros = f.nonzeros;
         s->info.factor_flops    = f.flops;
-        const int64_t size      = s->single ? 4 : 8;
         s->info.forward_bytes   = full ? 0 : f.forward_entries * size;
         s->info.backward_bytes  = full ? 0 : f.backward_entries * size;
         s->info.step_bytes_read = (f.forward_entries + f.backward_entries) * size + (int64_t)s->n2 * s->n2 * size +
                                   (int64_t)m->tet_count * (36 + 4 + 8);
-        if (!full) FLX_TRY(keep_schur(s));
+        if (!full) FLX_TRY(find_schur(s, &keep));
     }
     if (s->settings.strategy == FLX_STRATEGY_FULL)
     {

@@ -4,6 +4,7 @@
 // Based on [LLKS] eq. 14; multifrontal, double precision throughout. Independent subtrees are tasks (front.c), the top
 // of the tree is factored by all workers together (top.c). What is kept is the layout of panels.h.
 #include "sparse/blas.h"
+#include "sparse/factor_cache.h"
 #include "sparse/factor_internal.h"
 
 #include <math.h>
@@ -247,8 +248,11 @@ flx_status flx__factor_create(flx_context* ctx, const flx_csc* a, int32_t free_c
     FLX_TRY(flx__plan_create(ctx, &f->sym, &f->panels, &f->plan));
     FLX_TRY(make_work(f));
     const double analyzed = flx__now();
-    FLX_TRY(schur_start(ctx, a, free_count, &f->schur));
-    FLX_TRY(numeric_run(f, a, bad_row));
+    if (!flx__factor_load(f, a, options->keep))
+    {
+        FLX_TRY(schur_start(ctx, a, free_count, &f->schur));
+        FLX_TRY(numeric_run(f, a, bad_row));
+    }
 
     f->info = (flx_factor_info){
         .nonzeros         = f->sym.nonzeros,

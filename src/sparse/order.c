@@ -6,6 +6,7 @@
 // The prone vertices follow in reverse Cuthill-McKee order: their block is dense in the end, what counts is that rows
 // which occur together in the factor lie close together.
 // Based on [KarypisKumar98] (METIS), [Liu90] (postorder), [CuthillMcKee69].
+#include "sparse/factor_cache.h"
 #include "sparse/tree.h"
 
 #include <metis.h>
@@ -208,10 +209,12 @@ done:
 
 flx_status flx__order_nested_dissection(flx_context* ctx, const flx_graph* graph, const uint8_t* prone, int32_t* order)
 {
-    flx_status status = FLX_OK;
-    subgraph   part   = {0};
-    int32_t    placed = 0;
+    flx_status       status = FLX_OK;
+    subgraph         part   = {0};
+    int32_t          placed = 0;
+    flx__cache_entry kept;
 
+    if (flx__order_load(ctx, graph, prone, order, &kept)) return FLX_OK;
     for (int32_t pass = 0; pass < 2; ++pass)
     {
         FLX_TRY(subgraph_extract(ctx, graph, prone, pass == 1, &part));
@@ -225,6 +228,7 @@ flx_status flx__order_nested_dissection(flx_context* ctx, const flx_graph* graph
         placed += part.n;
         subgraph_release(ctx, &part);
     }
+    flx__order_save(ctx, &kept);
 
 done:
     subgraph_release(ctx, &part);

@@ -27,6 +27,7 @@ typedef struct flx_graph
 /// in   prone  [n] nonzero = collision-prone; NULL = none
 /// out  order  [n] order[k] = vertex eliminated k-th
 /// Deterministic, as long as no other thread calls rand() meanwhile: METIS seeds and uses the C library's generator.
+/// A large graph's order is kept in the context's cache folder, if it has one.
 /// Returns FLX_ERR_MEMORY.
 flx_status flx__order_nested_dissection(flx_context* ctx, const flx_graph* graph, const uint8_t* prone, int32_t* order);
 
@@ -36,10 +37,22 @@ flx_status flx__order_nested_dissection(flx_context* ctx, const flx_graph* graph
 /// [LLKS] eq. 14. free_count == n is an ordinary factorization; free_count == 0 gives Sigma = A.
 typedef struct flx_factor flx_factor;
 
+/// For a factor that may be in the context's cache folder from an earlier run, together with one array of the caller's
+/// that is made from it.
+typedef struct flx_factor_keep
+{
+    int32_t     what;         // in: which array, of those that the caller could make
+    int64_t     beside_bytes; // in: its size
+    void*       beside;       // out: the array, to flx__free(): the factor was found, and has no Sigma. NULL: made anew
+    bool        wanted;       // out, as is `key`: for flx__factor_save()
+    flx__digest key;
+} flx_factor_keep;
+
 typedef struct flx_factor_options
 {
-    bool single;      // keep single-precision panels, for flx__factor_forward_f32 and _backward_f32
-    bool keep_double; // keep double-precision panels, for the _f64 pair
+    bool             single;      // keep single-precision panels, for flx__factor_forward_f32 and _backward_f32
+    bool             keep_double; // keep double-precision panels, for the _f64 pair
+    flx_factor_keep* keep;        // NULL: make it anew in any case
 } flx_factor_options;
 
 typedef struct flx_factor_info
@@ -60,6 +73,8 @@ flx_status flx__factor_create(flx_context* ctx, const flx_csc* a, int32_t free_c
                               int32_t* bad_row, flx_factor** out);
 void       flx__factor_destroy(flx_factor* factor);
 flx_factor_info flx__factor_get_info(const flx_factor* factor);
+/// Keep a factor that was made anew, and the caller's array, for later runs; or do nothing when that is not wanted.
+void flx__factor_save(const flx_factor* factor, const flx_factor_keep* keep, const void* beside);
 
 /// Sigma, [n_2][n_2], symmetric and full, owned by the factor until flx__factor_take_schur() hands it over
 /// (flx__free() it then; later calls give NULL).

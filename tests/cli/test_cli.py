@@ -310,6 +310,89 @@ class Run(Cli):
         self.assertIn(b"\r\x1b[K", seen)
 
 
+class Cache(Cli):
+    """A body of more than 20,000 unknowns, the fewest that are kept, with a Schur complement on the floor."""
+
+    def setUp(self):
+        super().setUp()
+        self.cache = self.here / "cache"
+        self.environment.pop("FLEXOR_CACHE_GB", None)
+        self.environment.update(XDG_CACHE_HOME=str(self.cache))
+        self.write("t.obj", TETRA)
+        self.scene = self.write("s.yaml", "flexor: 1\ngravity: 9.81\n"
+                                "bodies: [{name: b, surface: t.obj, lattice: {tets: 130k}, velocity: [0, 0, -1]}]\n"
+                                "obstacles: [{name: o, plane: {point: [0, 0, 0.01], normal: [0.1, 0, 1]}}]\n"
+                                "contact: [{body: b, obstacle: o, region: {box: {min: [-1, -1, -1], max: [1, 1, 0.02]}}}]\n"
+                                "solver: {mode: dynamic, outer: 1}\nrun: {frames: 2}\n")
+
+    def kept(self):
+        return sorted(self.cache.rglob("*.flexor-cache"))
+
+    def run_scene(self, *words):
+        done = self.flexor("run", self.scene, "--no-record", "--json", *words)
+        told = json.loads(done.stdout.splitlines()[-1])
+        self.assertGreater(told["prone_vertices"], 100)
+        self.assertGreater(told["max_active"], 0)
+        return told, done.stderr
+
+    def test_the_second_run_finds_what_the_first_one_kept_and_moves_the_same(self):
+        plain, _ = self.run_scene("--no-cache")
+        self.assertFalse(self.cache.exists())
+        first, _ = self.run_scene()
+        self.assertEqual([p.name.split("-")[0] for p in self.kept()], ["factor", "order"])
+        self.assertEqual([p.parent for p in self.kept()], [self.cache / "flexor"] * 2)
+        second, talk = self.run_scene("--threads", "1")
+        self.assertIn("found in the cache", talk)
+        self.assertEqual([t["factor_found"] for t in (plain, first, second)], [False, False, True])
+        self.assertEqual(len({t["state_hash"] for t in (plain, first, second)}), 1)
+        double, _ = self.run_scene("--set", "precision=double")  # another factor, the same order
+        self.assertFalse(double["factor_found"])
+        self.assertEqual(len(self.kept()), 3)
+
+    def test_damaged_files_are_told_and_replaced(self):
+        plain, _ = self.run_scene()
+        for path in self.kept():
+            data = bytearray(path.read_bytes())
+            data[len(data) // 2] ^= 1
+            path.write_bytes(data)
+        told, talk = self.run_scene()
+        self.assertEqual(talk.count("warning"), 2)
+        self.assertFalse(told["factor_found"])
+        again, talk = self.run_scene()
+        self.assertNotIn("warning", talk)
+        self.assertTrue(again["factor_found"])
+        self.assertEqual(len({t["state_hash"] for t in (plain, told, again)}), 1)
+
+    def test_where_nothing_can_be_kept_one_note_is_enough(self):
+        self.cache.write_text("a file, not a folder")
+        told, talk = self.run_scene()
+        self.assertEqual((talk.count("note"), talk.count("warning")), (1, 0), talk)
+        self.assertIn("nothing is kept for later runs", talk)
+        self.environment["FLEXOR_CACHE_GB"] = "0"
+        self.assertEqual(self.run_scene()[1].count("note"), 0)
+        self.environment["FLEXOR_CACHE_GB"] = "much"
+        self.assertIn("FLEXOR_CACHE_GB", self.flexor("run", self.scene, code=2).stderr)
+
+    def test_the_limit_holds(self):
+        self.environment["FLEXOR_CACHE_GB"] = "0.001"  # room for the order, not for the factor
+        self.run_scene()
+        self.assertEqual([p.name.split("-")[0] for p in self.kept()], ["order"])
+
+    def test_runs_at_once_end_alike(self):
+        runs = [subprocess.Popen([str(FLEXOR), "run", str(self.scene), "--no-record", "--json", "-q"], text=True,
+                                 cwd=self.here, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                for _ in range(3)]
+        ends = [r.communicate(timeout=120) for r in runs]
+        self.assertEqual([r.returncode for r in runs], [0] * 3, ends)
+        self.assertEqual(len({json.loads(out.splitlines()[-1])["state_hash"] for out, _ in ends}), 1)
+        self.assertEqual([talk for _, talk in ends], [""] * 3)
+        self.assertTrue(self.run_scene()[0]["factor_found"])
+
+    def test_bench_times_the_whole_setup(self):
+        self.flexor("bench", self.scene, "--frames", "1", "--threads", "2")
+        self.assertFalse(self.cache.exists())
+
+
 class Signals(Cli):
     def interrupt(self, number, *words, scene=BEAM, frames=2000, after=1):
         """Start a long run, send a signal once `after` frames came, return (process, stderr)."""
@@ -559,4 +642,6 @@ class Pictures(Cli):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=1)
+    with tempfile.TemporaryDirectory() as cache:  # never the user's own
+        os.environ["XDG_CACHE_HOME"] = cache
+        unittest.main(argv=sys.argv[:1], verbosity=1)
