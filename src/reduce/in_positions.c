@@ -69,7 +69,7 @@ static void measure_samples(flx_reduced_solver* s, const double* x, bool base)
 
 static void project_samples(flx_reduced_solver* s, flx_samples* of)
 {
-    if (of->of->element_count > 0) of->full->type->project(of->of->element_count, of->z, of->param, of->p);
+    flx__constraints_project(s->ctx, &of->packed, of->z, of->p);
     s->counts.projections += of->of->element_count;
 }
 

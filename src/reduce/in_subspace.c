@@ -127,7 +127,7 @@ static void add_batch(flx_reduced_solver* s, int32_t b, const double* a, double*
     const int                k = m->subspace, total = (int)of->total;
     if (of->of->element_count == 0) return;
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, total, 3, k, 1.0, of->map, k, a, 3, 0.0, of->z, 3);
-    of->full->type->project(of->of->element_count, of->z, of->param, of->p);
+    flx__constraints_project(s->ctx, &of->packed, of->z, of->p);
     s->counts.projections += of->of->element_count;
     if (m->method == FLX_REDUCTION_W) s->counts.round_entries += of->total * (3 + (int64_t)k);
     if (of->of->fit)

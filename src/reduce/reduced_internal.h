@@ -9,13 +9,13 @@ typedef struct flx_samples
 {
     const flx_reduced_batch*    of;
     const flx_constraint_batch* full;
-    int32_t                     rows;  // of an element
-    int64_t                     total; // element_count x rows
-    double*                     param; // [element_count][params]
-    double*                     z;     // [total][3]
-    double*                     p;     // [total][3]
-    double*                     z0;    // [total][3] S x0; fits in positions
-    double*                     map;   // fits in positions: S response, [faces][total][R]; subspace: S W, [total][k]
+    int32_t                     rows;   // of an element
+    int64_t                     total;  // element_count x rows
+    flx_constraint_batch        packed; // of these elements: type, count and param only
+    double*                     z;      // [total][3]
+    double*                     p;      // [total][3]
+    double*                     z0;     // [total][3] S x0; fits in positions
+    double*                     map;    // fits in positions: S response, [faces][total][R]; subspace: S W, [total][k]
 } flx_samples;
 
 struct flx_reduced_solver

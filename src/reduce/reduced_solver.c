@@ -49,11 +49,12 @@ static flx_status pack_samples(flx_context* ctx, const flx_reduced_batch* of, co
     s->full              = full;
     s->rows              = full->type->rows;
     s->total             = (int64_t)of->element_count * s->rows;
-    FLX_NEW(ctx, s->param, of->element_count * params);
+    s->packed            = (flx_constraint_batch){.type = full->type, .count = of->element_count};
+    FLX_NEW(ctx, s->packed.param, of->element_count * params);
     FLX_NEW(ctx, s->z, s->total * 3);
     FLX_NEW(ctx, s->p, s->total * 3);
     for (int32_t i = 0; i < of->element_count; ++i)
-        memcpy(s->param + i * params, full->param + of->element[i] * params, (size_t)params * sizeof *s->param);
+        memcpy(s->packed.param + i * params, full->param + of->element[i] * params, (size_t)params * sizeof(double));
 done:
     return status;
 }
@@ -96,7 +97,7 @@ void flx__reduced_solver_destroy(flx_reduced_solver* s)
     flx_context* ctx = s->ctx;
     for (int32_t b = 0; s->samples && b < s->model->batch_count; ++b)
     {
-        double* const owned[] = {s->samples[b].param, s->samples[b].z, s->samples[b].p, s->samples[b].z0,
+        double* const owned[] = {s->samples[b].packed.param, s->samples[b].z, s->samples[b].p, s->samples[b].z0,
                                  s->samples[b].map};
         for (size_t i = 0; i < sizeof owned / sizeof *owned; ++i) flx__free(ctx, owned[i]);
     }
