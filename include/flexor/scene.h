@@ -44,13 +44,32 @@ typedef struct flx_material
 {
     double young;   ///< Pa; Projective Dynamics takes nu = 0: mu = young / 2
     double density; ///< kg/m^3
+    double area_density; ///< kg/m^2, of cloth, which has neither of the above
 } flx_material;
+
+typedef enum flx_constraint_kind
+{
+    FLX_CONSTRAINT_SPRING = 0, ///< cloth: an edge keeps its length; stiffness in N/m
+    FLX_CONSTRAINT_STRAIN,     ///< cloth: stretches of a triangle stay within limits; N/m
+    FLX_CONSTRAINT_BENDING,    ///< cloth: the curvature at a vertex keeps its size; N m
+    FLX_CONSTRAINT_TET_STRAIN, ///< stretches of a tet stay within limits; Pa
+    FLX_CONSTRAINT_TET_VOLUME  ///< det F of a tet stays within limits; Pa
+} flx_constraint_kind;
+
+/// Energies of Projective Dynamics on all elements of a body: weight/2 x measure x |S q - nearest allowed|^2.
+typedef struct flx_constraint_desc
+{
+    flx_constraint_kind kind;
+    double              stiffness;   ///< in the unit of the kind
+    double              least, most; ///< limits of the strain kinds and of the volume; 1, 1: as at rest
+} flx_constraint_desc;
 
 typedef struct flx_body_desc
 {
     char*        name;
     char*        surface; ///< path of a closed surface to embed, or NULL: in a lattice made here, or in `tets` if given
     char*        tets;    ///< path of a tet mesh, or NULL: conforming, or with `surface` the cage it is embedded in
+    char*        cloth;   ///< path of a triangle mesh whose vertices are the body, or NULL; then without the two above
     char*        group;   ///< only this group of the file; NULL = all
     double       scale;   ///< file unit to m
     double       rotate_deg[3];  ///< then rotated about x, then y, then z, degrees
@@ -63,6 +82,8 @@ typedef struct flx_body_desc
     flx_shape*   crop;
     flx_material material;
     double       velocity[3];    ///< m/s at the start, dynamic mode
+    int32_t      constraint_count; ///< cloth has at least one
+    flx_constraint_desc* constraint;
 } flx_body_desc;
 
 // --- bones, attachments, motion ---------------------------------------------------------------------
@@ -84,13 +105,15 @@ typedef struct flx_attach_desc
     double   stiffness; ///< N/m per point
 } flx_attach_desc;
 
-/// Vertices of a body inside a shape held where they are, by springs.
+/// Vertices of a body inside a shape held where they are, or carried by a bone, by springs.
 typedef struct flx_fix_desc
 {
     int32_t   body;
     flx_shape region;
     double    stiffness; ///< N/m per vertex; 0 = automatic (much stiffer than the material around it)
     double    from, until; ///< s: active in [from, until); until < 0 = for ever
+    bool      carried;   ///< the place moves with `bone`
+    int32_t   bone;
 } flx_fix_desc;
 
 /// One key of a rigid motion: a pose at a time, interpolated linearly in angle and translation, held after the last.
@@ -152,6 +175,16 @@ typedef struct flx_load_desc
     double    from, until; ///< s; until < 0 = for ever
 } flx_load_desc;
 
+/// Air that moves, or stands still: each triangle of cloth is pushed along its normal by
+/// drag density / 2 x area x u^2, u the normal component of the air's velocity less the triangle's at the step's start,
+/// but never beyond the air's own speed within a step. Dynamic mode only.
+typedef struct flx_wind_desc
+{
+    double velocity[3]; ///< m/s
+    double drag;        ///< coefficient; 0 = no air
+    double density;     ///< kg/m^3
+} flx_wind_desc;
+
 // --- solver settings --------------------------------------------------------------------------------
 
 typedef enum flx_mode { FLX_MODE_QUASISTATIC = 0, FLX_MODE_DYNAMIC } flx_mode;
@@ -211,6 +244,7 @@ typedef struct flx_scene
     char*              path;      ///< of the scene file; NULL when made by hand
     char*              data_path; ///< folder that `data:` paths are relative to; NULL = none given
     double             gravity[3]; ///< m/s^2; default 0: say so in the scene if there is any
+    flx_wind_desc      wind;
     int32_t            up_axis;    ///< which axis points up: 1 = y, 2 = z; for exports and cameras. By hand: set it
     int32_t            body_count, bone_count, attach_count, fix_count, motion_count, obstacle_count, contact_count,
         load_count, camera_count;

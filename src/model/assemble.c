@@ -1,8 +1,9 @@
 // The system matrix: one scalar block serves x, y and z.
 //
-//   K_ij = sum_e 2 mu_e Vol_e g_i . g_j,   A = K + sum_s c_s w_si w_sj + inertia diag(m)
+//   K_ij = sum_e 2 mu_e Vol_e g_i . g_j,   A = K + sum_j w_j S_j^T S_j + sum_s c_s w_si w_sj + inertia diag(m)
 //
-// with g the shape-function gradients and s the springs. [LLKS] eq. 5, 6; design of the attachments: docs/pipeline.md.
+// with g the shape-function gradients, S_j the constraints and s the springs. [LLKS] eq. 5, 6; design of the
+// attachments: docs/pipeline.md.
 #include "model/model.h"
 
 #include <stdlib.h>
@@ -31,6 +32,55 @@ static void gradients(const double* inv, double g[4][3])
     }
 }
 
+/// No fewer than the rows that constraints around column j have.
+static int64_t constraint_rows(const flx_model* m, int32_t j)
+{
+    int64_t most = 0;
+    for (int32_t b = 0; b < m->batch_count; ++b)
+        for (int32_t k = m->gather[b].first[j]; k < m->gather[b].first[j + 1]; ++k)
+        {
+            const int32_t i = m->gather[b].of[m->gather[b].entry[k]];
+            most += m->batch[b].first[i + 1] - m->batch[b].first[i];
+        }
+    return most;
+}
+
+static int64_t constraint_pattern(const flx_model* m, int32_t j, int64_t* place, int32_t* row, int64_t at)
+{
+    for (int32_t b = 0; b < m->batch_count; ++b)
+        for (int32_t k = m->gather[b].first[j]; k < m->gather[b].first[j + 1]; ++k)
+        {
+            const int32_t i = m->gather[b].of[m->gather[b].entry[k]];
+            for (int32_t c = m->batch[b].first[i]; c < m->batch[b].first[i + 1]; ++c)
+            {
+                const int32_t v = m->batch[b].vertex[c];
+                if (v > j && place[v] < 0) place[v] = 0, row[at++] = v;
+            }
+        }
+    return at;
+}
+
+static void add_constraints(const flx_model* m, int32_t j, const int64_t* place, double* value)
+{
+    for (int32_t b = 0; b < m->batch_count; ++b)
+    {
+        const flx_constraint_batch* batch = &m->batch[b];
+        const int                   rows  = batch->type->rows;
+        for (int32_t k = m->gather[b].first[j]; k < m->gather[b].first[j + 1]; ++k)
+        {
+            const int32_t own = m->gather[b].entry[k], i = m->gather[b].of[own];
+            for (int32_t c = batch->first[i]; c < batch->first[i + 1]; ++c)
+            {
+                if (batch->vertex[c] < j) continue;
+                double dot = 0;
+                for (int r = 0; r < rows; ++r)
+                    dot += batch->coefficient[(int64_t)own * rows + r] * batch->coefficient[(int64_t)c * rows + r];
+                value[place[batch->vertex[c]]] += batch->weight[i] * dot;
+            }
+        }
+    }
+}
+
 flx_status flx__model_assemble(const flx_model* m, double time, double inertia, flx_csc* out)
 {
     flx_status    status = FLX_OK;
@@ -54,7 +104,7 @@ flx_status flx__model_assemble(const flx_model* m, double time, double inertia, 
     {
         const int64_t begin = at;
         const int64_t most  = begin + 1 + 3 * (int64_t)(first[j + 1] - first[j]) +
-                             3 * (int64_t)(m->spring_first[j + 1] - m->spring_first[j]);
+                             3 * (int64_t)(m->spring_first[j + 1] - m->spring_first[j]) + constraint_rows(m, j);
         if (most > room)
         {
             room          = most * 2;
@@ -85,6 +135,7 @@ flx_status flx__model_assemble(const flx_model* m, double time, double inertia, 
                 if (s->weight[c] != 0 && s->vertex[c] > j && place[s->vertex[c]] < 0)
                     place[s->vertex[c]] = 0, a.row[at++] = s->vertex[c];
         }
+        at = constraint_pattern(m, j, place, a.row, at);
         qsort(a.row + begin, (size_t)(at - begin), sizeof *a.row, ascending);
         for (int64_t k = begin; k < at; ++k) place[a.row[k]] = k, a.value[k] = 0;
 
@@ -102,6 +153,7 @@ flx_status flx__model_assemble(const flx_model* m, double time, double inertia, 
                     m->stiffness[e] * (g[own][0] * g[c][0] + g[own][1] * g[c][1] + g[own][2] * g[c][2]);
             }
         }
+        add_constraints(m, j, place, a.value);
         for (int32_t k = m->spring_first[j]; k < m->spring_first[j + 1]; ++k)
         {
             const flx_spring* s   = &m->spring[m->spring_entry[k] / 4];

@@ -10,7 +10,7 @@
 /// Held vertices of a fixed region without a given stiffness: stiff against the element around them.
 static double automatic_fix_stiffness(const flx_body* b)
 {
-    return 200 * 2 * b->mu * b->cell;
+    return flx__body_stiffness(b, 200);
 }
 
 static flx_status add_spring(flx_context* ctx, flx_model* m, int64_t* capacity, const flx_spring* s)
@@ -22,6 +22,16 @@ done:
     return status;
 }
 
+/// Cloth is tied where it lies next to the bone, not pulled onto it.
+static void nearest_place(const flx_model* m, flx_spring* s)
+{
+    for (int c = 0; c < 3; ++c)
+    {
+        s->rest[c] = 0;
+        for (int k = 0; k < 4; ++k) s->rest[c] += s->weight[k] * m->user_rest[3 * (int64_t)s->vertex[k] + c];
+    }
+}
+
 static flx_status attach_bones(flx_model* m, const flx_attach_desc* d, int64_t* capacity)
 {
     flx_status       status = FLX_OK;
@@ -29,6 +39,8 @@ static flx_status attach_bones(flx_model* m, const flx_attach_desc* d, int64_t* 
     const flx_scene* scene  = m->scene;
     flx_solid**      solid  = NULL;
     double*          point  = NULL;
+    const flx_body*  b      = &m->body[d->body];
+    const double     reach  = b->is_cloth ? b->cell : 1e-9 * m->size;
     double           area   = 0;
     int32_t          used = 0, outside = 0;
 
@@ -48,22 +60,22 @@ static flx_status attach_bones(flx_model* m, const flx_attach_desc* d, int64_t* 
         for (int32_t k = 0; k < count; ++k)
         {
             const double* p = point + 3 * (int64_t)k;
-            flx_embedded  e;
-            if (flx__body_embed(m, d->body, p, -1, &e) > 1e-9 * m->size || e.tet < 0)
+            flx_spring    s = {.stiffness = d->stiffness, .bone = d->bone[i], .from = 0, .until = -1};
+            if (!(flx__body_corners(m, d->body, p, -1, s.vertex, s.weight) <= reach))
             {
                 ++outside; // the bone sticks out of the flesh here
                 continue;
             }
-            flx_spring s = {.stiffness = d->stiffness, .bone = d->bone[i], .from = 0, .until = -1};
             memcpy(s.rest, p, sizeof s.rest);
-            memcpy(s.weight, e.weight, sizeof s.weight);
-            memcpy(s.vertex, m->user_tet + 4 * (int64_t)e.tet, sizeof s.vertex);
+            if (b->is_cloth) nearest_place(m, &s);
             FLX_TRY(add_spring(ctx, m, capacity, &s));
         }
     }
     if (outside == d->points)
-        status = flx__fail(ctx, FLX_ERR_SCENE, "attach: none of the %d points on the bones lies inside body '%s'",
-                           d->points, scene->body[d->body].name);
+        status =
+            flx__fail(ctx, FLX_ERR_SCENE,
+                      "attach: none of the %d points on the bones lies inside body '%s' (cloth: within one mean edge)",
+                      d->points, scene->body[d->body].name);
     else if (outside > 0)
         flx__log(ctx, FLX_LOG_NOTICE, "attach: %d of %d points on the bones lie outside body '%s' and hold nothing",
                  outside, d->points, scene->body[d->body].name);
@@ -74,7 +86,7 @@ done:
     return status;
 }
 
-/// used [user_vertex_count]: a tet uses the vertex
+/// used [user_vertex_count]: an element uses the vertex
 static flx_status fix_region(flx_model* m, const flx_fix_desc* d, const uint8_t* used, int64_t* capacity)
 {
     flx_status      status = FLX_OK;
@@ -91,7 +103,7 @@ static flx_status fix_region(flx_model* m, const flx_fix_desc* d, const uint8_t*
             continue;
         }
         flx_spring s = {.stiffness = d->stiffness > 0 ? d->stiffness : automatic_fix_stiffness(b),
-                        .bone      = -1,
+                        .bone      = d->carried ? d->bone : -1,
                         .from      = d->from,
                         .until     = d->until};
         for (int c = 0; c < 4; ++c) s.vertex[c] = v;
@@ -111,14 +123,6 @@ done:
     return status;
 }
 
-static flx_status used_vertices(const flx_model* m, uint8_t** out)
-{
-    *out = flx__alloc_zero(m->ctx, m->user_vertex_count, 1);
-    if (!*out) return FLX_ERR_MEMORY;
-    for (int64_t k = 0; k < 4 * (int64_t)m->tet_count; ++k) (*out)[m->user_tet[k]] = 1;
-    return FLX_OK;
-}
-
 flx_status flx__build_springs(flx_build* build)
 {
     flx_status       status   = FLX_OK;
@@ -126,7 +130,7 @@ flx_status flx__build_springs(flx_build* build)
     const flx_scene* scene    = m->scene;
     int64_t          capacity = 0;
     uint8_t*         used     = NULL;
-    FLX_TRY(used_vertices(m, &used));
+    FLX_TRY(flx__used_vertices(m, &used));
     for (int32_t i = 0; i < scene->attach_count; ++i) FLX_TRY(attach_bones(m, &scene->attach[i], &capacity));
     for (int32_t i = 0; i < scene->fix_count; ++i) FLX_TRY(fix_region(m, &scene->fix[i], used, &capacity));
 done:
@@ -140,7 +144,7 @@ flx_status flx__build_loads(flx_build* build)
     flx_model*       m      = build->model;
     const flx_scene* scene  = m->scene;
     uint8_t*         used   = NULL;
-    FLX_TRY(used_vertices(m, &used));
+    FLX_TRY(flx__used_vertices(m, &used));
     if (scene->load_count) FLX_NEW_ZERO(m->ctx, m->load, scene->load_count);
     for (int32_t i = 0; i < scene->load_count; ++i)
     {

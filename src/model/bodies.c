@@ -19,7 +19,8 @@ typedef struct body_parts
     int32_t*      tet;
     int32_t       surface_vertex_count, surface_triangle_count;
     int32_t*      surface_triangle;
-    flx_embedded* surface; // tet indices of this body alone
+    flx_embedded* surface;        // tet indices of this body alone
+    int32_t*      surface_corner; // of cloth: [..][4] vertices of this body alone; else NULL
     double*       surface_x;
 } body_parts;
 
@@ -29,6 +30,7 @@ static void parts_release(flx_context* ctx, body_parts* p)
     flx__free(ctx, p->tet);
     flx__free(ctx, p->surface_triangle);
     flx__free(ctx, p->surface);
+    flx__free(ctx, p->surface_corner);
     flx__free(ctx, p->surface_x);
     *p = (body_parts){0};
 }
@@ -307,6 +309,47 @@ done:
     return status;
 }
 
+/// Triangles as they are: each vertex that one uses is a surface vertex.
+static flx_status cloth_body(flx_context* ctx, const flx_body_desc* d, flx_body* body, body_parts* parts)
+{
+    flx_status status = FLX_OK;
+    flx_mesh*  mesh   = NULL;
+    int32_t*   source = NULL;
+    FLX_TRY(read_placed(ctx, d, d->cloth, &mesh));
+    if (mesh->triangle_count == 0)
+    {
+        status = flx__fail(ctx, FLX_ERR_MESH, "%s: no triangles found; cloth is a triangle mesh", d->cloth);
+        goto done;
+    }
+    parts->vertex_count           = mesh->vertex_count;
+    parts->x                      = mesh->x;
+    mesh->x                       = NULL;
+    parts->surface_triangle_count = mesh->triangle_count;
+    FLX_TRY(compact_surface(ctx, parts->vertex_count, parts->x, mesh->triangle_count, mesh->triangle,
+                            &parts->surface_vertex_count, &parts->surface_x, &parts->surface_triangle, &source));
+    FLX_NEW(ctx, parts->surface, parts->surface_vertex_count);
+    FLX_NEW(ctx, parts->surface_corner, 4 * (int64_t)parts->surface_vertex_count);
+    for (int32_t i = 0; i < parts->surface_vertex_count; ++i)
+    {
+        parts->surface[i] = (flx_embedded){.tet = -1, .weight = {1, 0, 0, 0}};
+        for (int c = 0; c < 4; ++c) parts->surface_corner[4 * (int64_t)i + c] = source[i];
+    }
+    double sum = 0;
+    for (int64_t k = 0; k < 3 * (int64_t)mesh->triangle_count; ++k)
+        sum += flx__distance3(parts->x + 3 * (int64_t)mesh->triangle[k],
+                              parts->x + 3 * (int64_t)mesh->triangle[k % 3 < 2 ? k + 1 : k - 2]);
+    body->cell         = sum / (3.0 * mesh->triangle_count);
+    body->is_cloth     = true;
+    body->area_density = d->material.area_density;
+    body->cloth_count  = mesh->triangle_count;
+    for (int32_t i = 0; i < d->constraint_count; ++i)
+        if (d->constraint[i].kind != FLX_CONSTRAINT_BENDING) body->tension += d->constraint[i].stiffness;
+done:
+    flx__free(ctx, source);
+    flx_mesh_destroy(ctx, mesh);
+    return status;
+}
+
 static flx_status append(flx_context* ctx, void** array, int64_t old_items, const void* more, int64_t new_items,
                          size_t size)
 {
@@ -318,6 +361,35 @@ static flx_status append(flx_context* ctx, void** array, int64_t old_items, cons
 }
 #define APPEND(array, old_items, more, new_items)                                                                      \
     FLX_TRY(append(ctx, (void**)&(array), (int64_t)(old_items), (more), (int64_t)(new_items), sizeof *(array)))
+
+/// The vertices of each surface point's tet, or what cloth says.
+static flx_status append_corners(flx_model* m, const body_parts* p)
+{
+    flx_status status = FLX_OK;
+    int32_t*   grown  = flx__realloc(m->ctx, m->surface_corner,
+                                     4 * ((int64_t)m->surface_vertex_count + p->surface_vertex_count), sizeof *grown);
+    if (!grown) return FLX_ERR_MEMORY;
+    m->surface_corner = grown;
+    int32_t* corner   = grown + 4 * (int64_t)m->surface_vertex_count;
+    for (int64_t k = 0; k < 4 * (int64_t)p->surface_vertex_count; ++k)
+        corner[k] = m->user_vertex_count +
+                    (p->surface_corner ? p->surface_corner[k] : p->tet[4 * (int64_t)p->surface[k / 4].tet + k % 4]);
+    return status;
+}
+
+static flx_status append_cloth(flx_model* m, flx_body* b, const body_parts* p)
+{
+    flx_status   status = FLX_OK;
+    flx_context* ctx    = m->ctx;
+    b->cloth_first      = m->cloth_count;
+    if (!b->is_cloth) return FLX_OK;
+    APPEND(m->cloth, 3 * (int64_t)m->cloth_count, p->surface_triangle, 3 * (int64_t)b->cloth_count);
+    for (int64_t k = 3 * (int64_t)m->cloth_count; k < 3 * ((int64_t)m->cloth_count + b->cloth_count); ++k)
+        m->cloth[k] = m->user_vertex_count + p->surface_corner[4 * (int64_t)m->cloth[k]];
+    m->cloth_count += b->cloth_count;
+done:
+    return status;
+}
 
 static flx_status add_body(flx_build* build, int32_t index, const body_parts* p)
 {
@@ -342,6 +414,8 @@ static flx_status add_body(flx_build* build, int32_t index, const body_parts* p)
            3 * (int64_t)p->surface_triangle_count);
     APPEND(m->surface, m->surface_vertex_count, p->surface, p->surface_vertex_count);
     APPEND(m->surface_rest, 3 * (int64_t)m->surface_vertex_count, p->surface_x, 3 * (int64_t)p->surface_vertex_count);
+    FLX_TRY(append_corners(m, p));
+    FLX_TRY(append_cloth(m, b, p));
     int32_t* grown = flx__realloc(ctx, m->tet_body, (int64_t)m->tet_count + p->tet_count, sizeof *grown);
     if (!grown)
     {
@@ -354,7 +428,8 @@ static flx_status add_body(flx_build* build, int32_t index, const body_parts* p)
         m->user_tet[4 * (int64_t)m->tet_count + k] += m->user_vertex_count;
     for (int64_t k = 0; k < 3 * (int64_t)p->surface_triangle_count; ++k)
         m->surface_triangle[3 * (int64_t)m->surface_triangle_count + k] += m->surface_vertex_count;
-    for (int32_t k = 0; k < p->surface_vertex_count; ++k) m->surface[m->surface_vertex_count + k].tet += m->tet_count;
+    for (int32_t k = 0; k < p->surface_vertex_count && !b->is_cloth; ++k)
+        m->surface[m->surface_vertex_count + k].tet += m->tet_count;
     m->user_vertex_count += p->vertex_count;
     m->tet_count += p->tet_count;
     m->surface_vertex_count += p->surface_vertex_count;
@@ -392,9 +467,11 @@ flx_status flx__build_bodies(flx_build* build)
     for (int32_t i = 0; i < scene->body_count; ++i)
     {
         const flx_body_desc* d = &scene->body[i];
-        FLX_TRY(flx__build_progress(build, d->tets ? "reading the mesh" : "building the lattice",
+        FLX_TRY(flx__build_progress(build, d->tets || d->cloth ? "reading the mesh" : "building the lattice",
                                     0.3 * i / scene->body_count));
-        if (d->tets)
+        if (d->cloth)
+            FLX_TRY(cloth_body(ctx, d, &m->body[i], &parts));
+        else if (d->tets)
             FLX_TRY(tet_body(ctx, d, &m->body[i], &parts, &m->embedded_outside));
         else
             FLX_TRY(lattice_body(ctx, d, &m->body[i], &parts));
@@ -439,4 +516,42 @@ double flx__body_embed(const flx_model* m, int32_t body, const double p[3], int3
         outside = flx__tet_locator_find(b->locator, p, out);
     if (out->tet >= 0) out->tet += b->tet_first;
     return outside;
+}
+
+double flx__body_corners(const flx_model* m, int32_t body, const double p[3], int32_t surface_triangle,
+                         int32_t vertex[4], double weight[4])
+{
+    const flx_body* b = &m->body[body];
+    if (!b->is_cloth)
+    {
+        flx_embedded e;
+        const double outside = flx__body_embed(m, body, p, surface_triangle, &e);
+        if (e.tet < 0) return INFINITY;
+        memcpy(vertex, m->user_tet + 4 * (int64_t)e.tet, 4 * sizeof *vertex);
+        memcpy(weight, e.weight, 4 * sizeof *weight);
+        return outside;
+    }
+    flx_closest near;
+    if (!flx__triangle_bvh_closest(b->bvh, p, INFINITY, &near)) return INFINITY;
+    const int32_t* v = m->cloth + 3 * ((int64_t)b->cloth_first + near.triangle);
+    for (int c = 0; c < 4; ++c)
+    {
+        vertex[c] = v[c < 3 ? c : 0];
+        weight[c] = c < 3 ? near.weight[c] : 0;
+    }
+    return near.distance;
+}
+
+flx_status flx__used_vertices(const flx_model* m, uint8_t** out)
+{
+    *out = flx__alloc_zero(m->ctx, m->user_vertex_count, 1);
+    if (!*out) return FLX_ERR_MEMORY;
+    for (int64_t k = 0; k < 4 * (int64_t)m->tet_count; ++k) (*out)[m->user_tet[k]] = 1;
+    for (int64_t k = 0; k < 3 * (int64_t)m->cloth_count; ++k) (*out)[m->cloth[k]] = 1;
+    return FLX_OK;
+}
+
+double flx__body_stiffness(const flx_body* b, double factor)
+{
+    return b->is_cloth ? factor * b->tension : factor * 2 * b->mu * b->cell;
 }

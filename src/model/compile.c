@@ -10,6 +10,51 @@ flx_status flx__build_progress(const flx_build* build, const char* what, double 
     return FLX_OK;
 }
 
+/// Vertices of cloth and constraints by another numbering.
+static void renumber_constraints(flx_model* m, const int32_t* to)
+{
+    for (int64_t k = 0; k < 3 * (int64_t)m->cloth_count; ++k) m->cloth[k] = to[m->cloth[k]];
+    for (int32_t b = 0; b < m->batch_count; ++b)
+        for (int32_t k = 0; k < m->batch[b].first[m->batch[b].count]; ++k)
+            m->batch[b].vertex[k] = to[m->batch[b].vertex[k]];
+}
+
+/// Where the gathers of each batch are, in a numbering of n vertices.
+static flx_status gather_constraints(flx_model* m, int32_t n)
+{
+    flx_status status = FLX_OK;
+    if (!m->gather) FLX_NEW_ZERO(m->ctx, m->gather, m->batch_count);
+    for (int32_t b = 0; b < m->batch_count; ++b)
+    {
+        flx__constraint_gather_release(m->ctx, &m->gather[b]);
+        FLX_TRY(flx__constraint_gather_create(m->ctx, &m->batch[b], n, &m->gather[b]));
+    }
+done:
+    return status;
+}
+
+/// Neighbours of vertex i by constraints, those not seen yet.
+static flx_status meet_in_constraints(const flx_model* m, int32_t i, int32_t* seen, flx_graph* graph, int64_t* room,
+                                      int64_t* at)
+{
+    flx_status status = FLX_OK;
+    for (int32_t b = 0; b < m->batch_count; ++b)
+    {
+        const flx_constraint_gather* g     = &m->gather[b];
+        const flx_constraint_batch*  batch = &m->batch[b];
+        for (int32_t k = g->first[i]; k < g->first[i + 1]; ++k)
+        {
+            const int32_t j = g->of[g->entry[k]];
+            FLX_RESERVE(m->ctx, graph->adjacent, *room, *at + batch->first[j + 1] - batch->first[j]);
+            for (int32_t c = batch->first[j]; c < batch->first[j + 1]; ++c)
+                if (seen[batch->vertex[c]] != i)
+                    seen[batch->vertex[c]] = i, graph->adjacent[(*at)++] = batch->vertex[c];
+        }
+    }
+done:
+    return status;
+}
+
 /// Solver's numbering: used vertices only, by nested dissection, prone ones last.
 static flx_status number_vertices(flx_build* build)
 {
@@ -25,15 +70,18 @@ static flx_status number_vertices(flx_build* build)
     FLX_NEW(ctx, used, m->user_vertex_count);
     for (int32_t i = 0; i < m->user_vertex_count; ++i) m->of_user[i] = -1;
     for (int64_t k = 0; k < 4 * (int64_t)m->tet_count; ++k) m->of_user[m->user_tet[k]] = 0;
+    for (int64_t k = 0; k < 3 * (int64_t)m->cloth_count; ++k) m->of_user[m->cloth[k]] = 0;
     int32_t n = 0;
     for (int32_t i = 0; i < m->user_vertex_count; ++i)
         if (m->of_user[i] == 0) m->of_user[i] = n, used[n++] = i;
     m->vertex_count = n;
 
-    // adjacency through tets
+    // adjacency through tets and constraints
     FLX_NEW(ctx, m->tet, 4 * (int64_t)m->tet_count);
     for (int64_t k = 0; k < 4 * (int64_t)m->tet_count; ++k) m->tet[k] = m->of_user[m->user_tet[k]];
     FLX_TRY(flx__group(ctx, 4 * m->tet_count, m->tet, n, &first, &entry));
+    renumber_constraints(m, m->of_user);
+    FLX_TRY(gather_constraints(m, n));
     FLX_NEW(ctx, seen, n);
     FLX_NEW(ctx, graph.first, (int64_t)n + 1);
     for (int32_t i = 0; i < n; ++i) seen[i] = -1;
@@ -50,6 +98,7 @@ static flx_status number_vertices(flx_build* build)
                 const int32_t j = m->tet[entry[k] / 4 * 4 + c];
                 if (seen[j] != i) seen[j] = i, graph.adjacent[at++] = j;
             }
+        FLX_TRY(meet_in_constraints(m, i, seen, &graph, &room, &at));
     }
     graph.first[n] = at;
 
@@ -62,6 +111,9 @@ static flx_status number_vertices(flx_build* build)
     m->ms_order = 1e3 * (flx__now() - start);
 
     FLX_NEW(ctx, m->user_of, n);
+    for (int32_t k = 0; k < n; ++k) seen[order[k]] = k;
+    renumber_constraints(m, seen);
+    FLX_TRY(gather_constraints(m, n));
     FLX_NEW(ctx, m->x_rest, 3 * (int64_t)n);
     for (int32_t k = 0; k < n; ++k)
     {
@@ -71,6 +123,8 @@ static flx_status number_vertices(flx_build* build)
         memcpy(m->x_rest + 3 * (int64_t)k, m->user_rest + 3 * (int64_t)u, 3 * sizeof(double));
     }
     for (int64_t k = 0; k < 4 * (int64_t)m->tet_count; ++k) m->tet[k] = m->of_user[m->user_tet[k]];
+    for (int64_t k = 0; k < 4 * (int64_t)m->surface_vertex_count; ++k)
+        m->surface_corner[k] = m->of_user[m->surface_corner[k]];
     for (int32_t s = 0; s < m->spring_count; ++s)
         for (int c = 0; c < 4; ++c) m->spring[s].vertex[c] = m->of_user[m->spring[s].vertex[c]];
     for (int32_t i = 0; i < m->proxy_count; ++i)
@@ -92,6 +146,23 @@ done:
 
 #define HASH(item) h = flx__hash(h, &(item), sizeof(item))
 
+static uint64_t hash_constraints(uint64_t h, const flx_model* m)
+{
+    for (int32_t i = 0; i < m->batch_count; ++i)
+    {
+        const flx_constraint_batch* b     = &m->batch[i];
+        const int64_t               count = b->first[b->count];
+        h                                 = flx__hash(h, b->type->name, (int64_t)strlen(b->type->name));
+        h                                 = flx__hash(h, b->vertex, 4 * count);
+        h                                 = flx__hash(h, b->coefficient, 8 * count * b->type->rows);
+        h                                 = flx__hash(h, b->weight, 8 * (int64_t)b->count);
+        h                                 = flx__hash(h, b->param, 8 * (int64_t)b->count * b->type->params);
+    }
+    const flx_wind_desc* w = &m->scene->wind;
+    if (m->cloth_count > 0) HASH(w->velocity), HASH(w->drag), HASH(w->density);
+    return h;
+}
+
 static uint64_t hash_shape(uint64_t h, const flx_shape* s)
 {
     const double number[] = {(double)s->kind, s->a[0], s->a[1],   s->a[2], s->b[0],
@@ -109,6 +180,7 @@ static uint64_t hash_of(const flx_model* m)
     h                      = flx__hash(h, m->tet, 16 * (int64_t)m->tet_count);
     h                      = flx__hash(h, m->stiffness, 8 * (int64_t)m->tet_count);
     h                      = flx__hash(h, m->mass, 8 * (int64_t)m->vertex_count);
+    h                      = hash_constraints(h, m);
     for (int32_t i = 0; i < m->spring_count; ++i)
     {
         const flx_spring* s = &m->spring[i];
@@ -159,6 +231,7 @@ flx_status flx_model_compile(flx_context* ctx, const flx_scene* scene, flx_progr
 
     FLX_TRY(flx__build_bodies(&build));
     FLX_TRY(flx__build_fill(&build));
+    FLX_TRY(flx__build_constraints(&build));
     FLX_TRY(flx__build_progress(&build, "attaching", 0.35));
     FLX_TRY(flx__build_springs(&build));
     FLX_TRY(flx__build_loads(&build));
@@ -201,14 +274,26 @@ void flx_model_destroy(flx_model* m)
         flx__free(ctx, m->group[i].search);
     }
     for (int32_t i = 0; m->solid && i < m->solid_count; ++i) flx__solid_destroy(m->solid[i]);
+    for (int32_t i = 0; m->batch && i < m->batch_count; ++i) flx__constraint_batch_release(ctx, &m->batch[i]);
+    for (int32_t i = 0; m->gather && i < m->batch_count; ++i) flx__constraint_gather_release(ctx, &m->gather[i]);
     flx__patches_release(ctx, &m->alpha);
     flx__patches_release(ctx, &m->beta);
-    void* const arrays[] = {m->body,       m->user_rest,        m->user_tet, m->tet_body,     m->fill,
-                            m->of_user,    m->user_of,          m->x_rest,   m->mass,         m->tet,
-                            m->rest_inv,   m->stiffness,        m->beta_tet, m->alpha_first,  m->alpha_slot,
-                            m->beta_first, m->beta_slot,        m->spring,   m->spring_first, m->spring_entry,
-                            m->load,       m->surface_triangle, m->surface,  m->surface_rest, m->group,
-                            m->proxy,      m->proxy_surface,    m->solid};
+    void* const arrays[] = {m->body,           m->user_rest,
+                            m->user_tet,       m->tet_body,
+                            m->fill,           m->of_user,
+                            m->user_of,        m->x_rest,
+                            m->mass,           m->tet,
+                            m->rest_inv,       m->stiffness,
+                            m->beta_tet,       m->alpha_first,
+                            m->alpha_slot,     m->beta_first,
+                            m->beta_slot,      m->spring,
+                            m->spring_first,   m->spring_entry,
+                            m->load,           m->surface_triangle,
+                            m->surface,        m->surface_rest,
+                            m->group,          m->proxy,
+                            m->proxy_surface,  m->solid,
+                            m->surface_corner, m->cloth,
+                            m->batch,          m->gather};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; ++i) flx__free(ctx, arrays[i]);
     flx__free(ctx, m);
 }

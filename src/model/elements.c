@@ -36,6 +36,21 @@ done:
     return status;
 }
 
+/// A third of each triangle's mass to each corner.
+static void cloth_masses(flx_model* m)
+{
+    for (int32_t i = 0; i < m->body_count; ++i)
+        for (int32_t t = m->body[i].cloth_first; t < m->body[i].cloth_first + m->body[i].cloth_count; ++t)
+        {
+            const int32_t* v = m->cloth + 3 * (int64_t)t;
+            double         e[3], f[3], n[3];
+            flx__sub3(m->x_rest + 3 * (int64_t)v[1], m->x_rest + 3 * (int64_t)v[0], e);
+            flx__sub3(m->x_rest + 3 * (int64_t)v[2], m->x_rest + 3 * (int64_t)v[0], f);
+            flx__cross3(e, f, n);
+            for (int c = 0; c < 3; ++c) m->mass[v[c]] += flx__norm3(n) / 6 * m->body[i].area_density;
+        }
+}
+
 typedef struct keyed
 {
     uint64_t key;
@@ -202,6 +217,7 @@ flx_status flx__build_elements(flx_build* build)
     int32_t      alpha_count = 0, beta_count = 0;
 
     FLX_TRY(shape_functions(m));
+    cloth_masses(m);
     FLX_NEW(ctx, alpha, m->tet_count);
     FLX_NEW(ctx, beta, m->tet_count);
     for (int32_t e = 0; e < m->tet_count; ++e)

@@ -1,11 +1,13 @@
 // The compiled model, open to the solver and recording rooms. Written by compile.c and its helpers, read-only after.
 //
 // Two numberings. The user's: bodies one after the other, vertices in file (or lattice) order. The solver's: only
-// vertices that a tet uses, in elimination order, the collision-prone ones last.
+// vertices that an element uses, in elimination order, the collision-prone ones last. Elements are tets and the
+// triangles of cloth.
 #ifndef FLX_MODEL_MODEL_H
 #define FLX_MODEL_MODEL_H
 
 #include "base/base.h"
+#include "constraints/constraints.h"
 #include "contact/contact.h"
 #include "flexor/model.h"
 #include "kernels/kernels.h"
@@ -23,8 +25,12 @@ typedef struct flx_body
     double           cell;    // m: lattice cell, or mean edge length
     double           mu;      // Pa
     double           density; // kg/m^3
-    flx_lattice*     lattice; // exactly one of lattice and locator is there
+    flx_lattice*     lattice; // one of lattice and locator is there, unless it is cloth
     flx_tet_locator* locator;
+    bool             is_cloth;
+    int32_t          cloth_first, cloth_count; // triangles in the model's `cloth`
+    double           tension;                  // N/m: of cloth, the sum of its springs' and strains' stiffness
+    double           area_density;             // kg/m^2, of cloth
     int32_t* source_triangle;    // lattice bodies: [surface_triangle_count] triangle of the input surface; else NULL
     flx_triangle_bvh* bvh;       // of the body's own surface as embedded, at rest
     flx_triangle_bvh* whole_bvh; // of the surface before cropping: closed, so that inside is known
@@ -102,6 +108,13 @@ struct flx_model
     int32_t *   alpha_first, *alpha_slot; // [vertex_count + 1], local entries of alpha that are this vertex
     int32_t *   beta_first, *beta_slot;   // [prone_count + 1], of vertex free_count + i
 
+    // cloth, and constraints of all bodies; vertices in the solver's numbering
+    int32_t                cloth_count;
+    int32_t*               cloth; // [cloth_count][3]
+    int32_t                batch_count;
+    flx_constraint_batch*  batch;  // one for each constraint of each body
+    flx_constraint_gather* gather; // [batch_count]
+
     int32_t     spring_count;
     flx_spring* spring;
     int32_t *   spring_first, *spring_entry; // [vertex_count + 1]; entry = 4 spring + corner
@@ -112,7 +125,8 @@ struct flx_model
     // surface, all bodies
     int32_t       surface_vertex_count, surface_triangle_count;
     int32_t*      surface_triangle; // [..][3]
-    flx_embedded* surface;          // [..] tet and weights
+    flx_embedded* surface;          // [..] tet and weights; of cloth the tet is -1
+    int32_t*      surface_corner;   // [..][4] the vertices that the weights belong to, solver's numbering
     double*       surface_rest;     // [..][3] m
     int32_t       embedded_outside; // surface vertices outside every tet
 
@@ -144,6 +158,7 @@ flx_status flx__build_fill(flx_build* build);   // fill.c: how much of each tet 
 double     flx__negative_share(const double phi[4]);
 flx_status flx__build_springs(flx_build* build);     // attach.c: spring vertices in the user's numbering
 flx_status flx__build_loads(flx_build* build);       // attach.c
+flx_status flx__build_constraints(flx_build* build); // constrain.c: batches in the user's numbering
 flx_status flx__build_contact(flx_build* build);     // region.c: proxies, prone vertices, search tets
 flx_status flx__build_elements(flx_build* build);    // elements.c: masses, rest inverses, patches; after numbering
 flx_status flx__build_self_fields(flx_build* build); // region.c: rest distance fields around self-contact regions
@@ -156,9 +171,17 @@ void flx__vertex_normals(int32_t vertex_count, const double* x, int32_t triangle
 /// for `region: auto`. out hit [surface_vertex_count of the body].
 flx_status flx__propose_region(flx_build* build, int32_t contact, uint8_t* hit);
 
-/// Embed a rest-space point into a body. Returns the distance outside. Tet indices are the model's.
+/// Embed a rest-space point into a body with tets. Returns the distance outside. Tet indices are the model's.
 double flx__body_embed(const flx_model* model, int32_t body, const double p[3], int32_t surface_triangle,
                        flx_embedded* out);
+/// The same by vertices (user's numbering), for any body: in cloth the nearest triangle's, at its distance. A vertex of
+/// weight 0 may repeat another. INFINITY: nothing is near.
+double flx__body_corners(const flx_model* model, int32_t body, const double p[3], int32_t surface_triangle,
+                         int32_t vertex[4], double weight[4]);
+/// 1 for every vertex (user's numbering) that an element uses; flx__free() it.
+flx_status flx__used_vertices(const flx_model* model, uint8_t** out);
+/// N/m: `factor` times what a body resists with across one cell.
+double flx__body_stiffness(const flx_body* body, double factor);
 
 /// A = K + springs active at `time` + inertia * diag(mass), lower triangle in the solver's order. assemble.c
 flx_status flx__model_assemble(const flx_model* model, double time, double inertia, flx_csc* out);

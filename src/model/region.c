@@ -39,8 +39,10 @@ static void mark_prone(flx_build* build, int32_t tet)
     for (int c = 0; c < 4; ++c) build->prone[build->model->user_tet[4 * (int64_t)tet + c]] = 1;
 }
 
-static flx_status add_proxy(flx_build* build, int64_t* capacity, const flx_embedded* e, const double p[3],
-                            const double normal[3], int32_t surface_vertex)
+/// vertex, weight [4]: what the point is embedded in, all of which becomes prone; a vertex of weight 0 that repeats
+/// another is no corner of its own.
+static flx_status add_proxy(flx_build* build, int64_t* capacity, const int32_t* vertex, const double* weight,
+                            const double p[3], const double normal[3], int32_t surface_vertex)
 {
     flx_status   status = FLX_OK;
     flx_model*   m      = build->model;
@@ -60,12 +62,12 @@ static flx_status add_proxy(flx_build* build, int64_t* capacity, const flx_embed
         *capacity = wanted;
     }
     flx_proxy* x = &m->proxy[m->proxy_count];
-    memcpy(x->vertex, m->user_tet + 4 * (int64_t)e->tet, sizeof x->vertex);
-    memcpy(x->weight, e->weight, sizeof x->weight);
+    memcpy(x->vertex, vertex, sizeof x->vertex);
+    memcpy(x->weight, weight, sizeof x->weight);
     memcpy(x->rest, p, sizeof x->rest);
     memcpy(x->normal, normal, sizeof x->normal);
     m->proxy_surface[m->proxy_count++] = surface_vertex;
-    mark_prone(build, e->tet);
+    for (int c = 0; c < 4; ++c) build->prone[vertex[c]] = 1;
 done:
     return status;
 }
@@ -122,10 +124,12 @@ static flx_status sample_triangles(flx_build* build, const flx_body* b, const ui
         flx__cross3(e, f, n);
         const double size = flx__norm3(n);
         for (int c = 0; c < 3; ++c) n[c] /= size > 0 ? size : 1;
-        const int    nearest = w[0] >= w[1] ? (w[0] >= w[2] ? 0 : 2) : (w[1] >= w[2] ? 1 : 2);
-        flx_embedded embedded;
-        flx__body_embed(m, (int32_t)(b - m->body), point + 3 * (int64_t)i, source[on[i]], &embedded);
-        if (embedded.tet >= 0) FLX_TRY(add_proxy(build, capacity, &embedded, point + 3 * (int64_t)i, n, v[nearest]));
+        const int nearest = w[0] >= w[1] ? (w[0] >= w[2] ? 0 : 2) : (w[1] >= w[2] ? 1 : 2);
+        int32_t   corner[4];
+        double    share[4];
+        if (isfinite(
+                flx__body_corners(m, (int32_t)(b - m->body), point + 3 * (int64_t)i, source[on[i]], corner, share)))
+            FLX_TRY(add_proxy(build, capacity, corner, share, point + 3 * (int64_t)i, n, v[nearest]));
     }
 done:
     flx__free(ctx, triangle);
@@ -252,13 +256,19 @@ static flx_status build_group(flx_build* build, int32_t index, int64_t* capacity
                                          .depth       = 5 * b->cell};
     m->group_count = index + 1;
     // a unilateral contact is nearly hard; a spring that stiff pulls flesh in before the rest can follow
-    g->stiffness = d->stiffness > 0 ? d->stiffness : (d->law == FLX_LAW_SPRING ? 1 : 100) * 2 * b->mu * b->cell;
+    g->stiffness = d->stiffness > 0 ? d->stiffness : flx__body_stiffness(b, d->law == FLX_LAW_SPRING ? 1 : 100);
 
+    if (d->self && b->is_cloth)
+    {
+        status = flx__fail(ctx, FLX_ERR_SCENE, "contact[%d]: body '%s' is cloth, and self contact needs a volume",
+                           index, m->scene->body[d->body].name);
+        goto done;
+    }
     FLX_NEW_ZERO(ctx, hit, b->surface_vertex_count);
     FLX_NEW(ctx, normal, 3 * (int64_t)m->surface_vertex_count);
     flx__vertex_normals(m->surface_vertex_count, m->surface_rest, m->surface_triangle_count, m->surface_triangle,
                         normal);
-    if (d->region.kind == FLX_SHAPE_AUTO)
+    if (d->region.kind == FLX_SHAPE_AUTO && !b->is_cloth) // no bones say where cloth goes: all of it may touch
     {
         m->region_proposed = true;
         FLX_TRY(flx__propose_region(build, index, hit));
@@ -275,10 +285,11 @@ static flx_status build_group(flx_build* build, int32_t index, int64_t* capacity
         {
             const int32_t s = b->surface_vertex_first + i;
             if (hit[i])
-                FLX_TRY(add_proxy(build, capacity, &m->surface[s], m->surface_rest + 3 * (int64_t)s,
-                                  normal + 3 * (int64_t)s, s));
+                FLX_TRY(add_proxy(build, capacity, m->surface_corner + 4 * (int64_t)s, m->surface[s].weight,
+                                  m->surface_rest + 3 * (int64_t)s, normal + 3 * (int64_t)s, s));
         }
-        if (mean_surface_edge(m, b, hit) > 1.5 * b->cell) // skin coarser than the lattice: fill in between its vertices
+        if (!b->is_cloth &&
+            mean_surface_edge(m, b, hit) > 1.5 * b->cell) // skin coarser than the lattice: fill in between its vertices
             FLX_TRY(sample_triangles(build, b, hit, b->cell, capacity));
     }
     g->proxy_count = m->proxy_count - g->proxy_first;
@@ -335,7 +346,7 @@ flx_status flx__build_contact(flx_build* build)
     if (prone > MOST_PRONE)
         status = flx__fail(ctx, FLX_ERR_SCENE,
                            "contact: the regions hold %d collision-prone vertices; at most %d are allowed: name "
-                           "smaller regions or use a coarser lattice",
+                           "smaller regions or use a coarser lattice or cloth",
                            prone, MOST_PRONE);
 done:
     return status;

@@ -144,12 +144,64 @@ void flx__finish_lattice(const flx__finish* f, void* target)
 
 #define DEFAULT_LATTICE_TETS 100000
 
+void flx__finish_constraint(const flx__finish* f, void* target)
+{
+    static const char* const keys[] = {"spring", "strain", "bending", "tet_strain",
+                                       "tet_volume"}; // flx_constraint_kind
+    flx_constraint_desc*     c      = target;
+    exactly_one(f, "spring|strain|bending|tet_strain|tet_volume");
+    for (int k = 0; k < 5; ++k)
+        if (given(f, keys[k])) c->kind = (flx_constraint_kind)k;
+    const bool limited = c->kind != FLX_CONSTRAINT_SPRING && c->kind != FLX_CONSTRAINT_BENDING;
+    for (int k = 0; k < 2 && f->clean && !limited; ++k)
+        if (given(f, k ? "max" : "min"))
+            flx__mistake(f->reader->mistakes, place(f, k ? "max" : "min"),
+                         "%s.%s goes with strain, tet_strain or tet_volume", f->reader->path, k ? "max" : "min");
+}
+
+/// What cloth has instead of the keys of bodies with a volume.
+static void finish_cloth(const flx__finish* f)
+{
+    static const char* const others[] = {"surface", "tets", "lattice", "crop"};
+    flx__reader*             r        = f->reader;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; ++i)
+        if (given(f, others[i]))
+            flx__mistake(r->mistakes, place(f, others[i]), "%s is cloth, which has no '%s'; remove one of them",
+                         r->path, others[i]);
+    if (!given(f, "constraints"))
+        flx__mistake(r->mistakes, f->map->at,
+                     "%s: 'constraints' is missing: what the cloth resists, such as [{strain: 200 N/m}]", r->path);
+    const flx__node* key = flx__tree_key(f->map, "material");
+    if (!key || !key->value || key->value->kind != FLX__NODE_MAP) return;
+    if (flx__tree_key(key->value, "young"))
+        flx__mistake(r->mistakes, flx__place_of_key(key->value, "young"),
+                     "%s is cloth, whose stiffness stands in 'constraints', not in material.young", r->path);
+    if (flx__tree_key(key->value, "density"))
+        flx__mistake(r->mistakes, flx__place_of_key(key->value, "density"),
+                     "%s is cloth, whose mass is material.area_density, in kg/m2", r->path);
+}
+
+static void check_constraints(const flx__finish* f, const flx_body_desc* body)
+{
+    for (int32_t i = 0; i < body->constraint_count; ++i)
+    {
+        const bool of_cloth = body->constraint[i].kind <= FLX_CONSTRAINT_BENDING;
+        if (of_cloth == given(f, "cloth")) continue;
+        flx__mistake(f->reader->mistakes, place(f, "constraints"), "%s.constraints[%d]: %s", f->reader->path, i,
+                     of_cloth
+                         ? "spring, strain and bending are for cloth; say tet_strain or tet_volume"
+                         : "tet_strain and tet_volume are for bodies with a volume; say spring, strain or bending");
+    }
+}
+
 void flx__finish_body(const flx__finish* f, void* target)
 {
     flx_body_desc* body = target;
     flx__reader*   r    = f->reader;
-    if (!given(f, "surface") && !given(f, "tets"))
-        flx__mistake(r->mistakes, f->map->at, "%s: 'surface' or 'tets' is missing: which mesh it is", r->path);
+    if (!given(f, "surface") && !given(f, "tets") && !given(f, "cloth"))
+        flx__mistake(r->mistakes, f->map->at, "%s: 'surface', 'tets' or 'cloth' is missing: which mesh it is", r->path);
+    if (given(f, "cloth")) finish_cloth(f);
+    if (f->clean) check_constraints(f, body);
     if (given(f, "tets") && given(f, "lattice"))
         flx__mistake(r->mistakes, place(f, "lattice"), "%s has 'tets', so no lattice is made; remove one of them",
                      r->path);
@@ -201,6 +253,7 @@ void flx__finish_fix(const flx__finish* f, void* target)
 {
     flx_fix_desc* fix = target;
     only_body(f, "body", &fix->body);
+    fix->carried = given(f, "bone");
     time_span(f, fix->from, fix->until);
 }
 

@@ -11,6 +11,7 @@ void flx__finish_box(const flx__finish* f, void* target);
 void flx__finish_shape(const flx__finish* f, void* target);
 void flx__finish_joint(const flx__finish* f, void* target);
 void flx__finish_lattice(const flx__finish* f, void* target);
+void flx__finish_constraint(const flx__finish* f, void* target);
 void flx__finish_body(const flx__finish* f, void* target);
 void flx__finish_bone(const flx__finish* f, void* target);
 void flx__finish_attach(const flx__finish* f, void* target);

@@ -99,6 +99,8 @@ static void notices(flx__reader* r, const flx_scene* scene)
         bool tied = false;
         for (int32_t a = 0; a < scene->attach_count; ++a)
             for (int32_t i = 0; i < scene->attach[a].bone_count; ++i) tied = tied || scene->attach[a].bone[i] == b;
+        for (int32_t i = 0; i < scene->fix_count; ++i)
+            tied = tied || (scene->fix[i].carried && scene->fix[i].bone == b);
         for (int32_t child = 0; child < scene->bone_count; ++child) tied = tied || scene->bone[child].parent == b;
         if (!tied)
             flx__log(r->ctx, FLX_LOG_NOTICE, "%s: bone '%s' is attached to no body: nothing follows it", scene->path,
@@ -116,6 +118,7 @@ void flx__finish_scene(const flx__finish* f, void* target)
                      "bodies is an empty list: there is nothing to simulate");
     check_parents(f, scene);
     if (!f->clean) return;
+    if (!flx__tree_key(f->map, "wind")) scene->wind = (flx_wind_desc){0};
     convert_motions(f, text);
     default_names(f->reader, scene);
     if (!flx__arena_failed(f->reader->arena)) notices(f->reader, scene);

@@ -134,6 +134,9 @@ static const flx__field material_fields[] = {
     { .key = "density", .kind = FLX__NUMBER, AT(flx_material, density), .unit = "kg/m3", .low = 0.0, .high = 1e6,
       .flags = FLX__ABOVE, .fallback = "1000 kg/m3",
       .help = "mass per volume" },
+    { .key = "area_density", .kind = FLX__NUMBER, AT(flx_material, area_density), .unit = "kg/m2", .low = 0.0,
+      .high = 1e6, .flags = FLX__ABOVE, .fallback = "0.2 kg/m2",
+      .help = "of cloth, instead of the two above: mass per area; a shirt 0.1, jeans 0.4" },
     { .key = "poisson", .kind = FLX__NUMBER, .flags = FLX__CHECKED_ONLY, .low = 0.0, .high = 0.0, .fallback = "0",
       .reason = "Projective Dynamics takes Poisson's ratio as 0",
       .help = "Poisson's ratio; Projective Dynamics takes it as 0, so only 0 is accepted" },
@@ -150,6 +153,42 @@ static const flx__section material = {
     .example = "material: {young: 30 kPa, density: 1000 kg/m3}",
 };
 
+static const flx__field constraint_fields[] = {
+    { .key = "spring", .kind = FLX__NUMBER, AT(flx_constraint_desc, stiffness), .unit = "N/m", .low = 0.0,
+      .high = 1e12, .flags = FLX__ABOVE,
+      .help = "cloth: each edge keeps its length" },
+    { .key = "strain", .kind = FLX__NUMBER, AT(flx_constraint_desc, stiffness), .unit = "N/m", .low = 0.0,
+      .high = 1e12, .flags = FLX__ABOVE,
+      .help = "cloth: the two stretches of each triangle stay within `min` and `max`" },
+    { .key = "bending", .kind = FLX__NUMBER, AT(flx_constraint_desc, stiffness), .unit = "N m", .low = 0.0,
+      .high = 1e12, .flags = FLX__ABOVE,
+      .help = "cloth: the mean curvature at each vertex keeps its size" },
+    { .key = "tet_strain", .kind = FLX__NUMBER, AT(flx_constraint_desc, stiffness), .unit = "Pa", .low = 0.0,
+      .high = 1e12, .flags = FLX__ABOVE,
+      .help = "other bodies, besides their material: the three stretches of each element stay within `min` and `max`" },
+    { .key = "tet_volume", .kind = FLX__NUMBER, AT(flx_constraint_desc, stiffness), .unit = "Pa", .low = 0.0,
+      .high = 1e12, .flags = FLX__ABOVE,
+      .help = "other bodies, besides their material: the volume ratio of each element stays within `min` and `max`" },
+    { .key = "min", .kind = FLX__NUMBER, AT(flx_constraint_desc, least), .low = 0.0, .high = 1.0, .fallback = "1",
+      .help = "least stretch or volume ratio that meets no resistance" },
+    { .key = "max", .kind = FLX__NUMBER, AT(flx_constraint_desc, most), .low = 1.0, .high = 1e3, .fallback = "1",
+      .help = "most of it" },
+};
+static const flx__advice constraint_advice[] = {
+    { "limits", "say min: 0.95, max: 1.05" },
+    { "stiffness", "the stiffness is the value of spring, strain, bending, tet_strain or tet_volume" },
+    { NULL, NULL },
+};
+static const flx__section constraint = {
+    .name = "constraints", FIELDS(constraint_fields), .size = sizeof(flx_constraint_desc),
+    .finish = flx__finish_constraint, .advice = constraint_advice,
+    .help = "What a body resists: in each entry exactly one of the first five. Cloth is made of them; other bodies have "
+            "them besides the material.",
+    .example = "constraints:\n"
+               "  - {strain: 200 N/m, min: 0.95, max: 1.05}\n"
+               "  - {bending: 5e-5 N m}",
+};
+
 static const flx__field body_fields[] = {
     { .key = "name", .kind = FLX__NAME, AT(flx_body_desc, name), .shown = "body0, body1, ...",
       .help = "how the scene refers to it" },
@@ -158,6 +197,8 @@ static const flx__field body_fields[] = {
               "given too" },
     { .key = "tets", .kind = FLX__PATH, AT(flx_body_desc, tets),
       .help = "a tetrahedral mesh (Gmsh, Medit, TetGen), taken as it is" },
+    { .key = "cloth", .kind = FLX__PATH, AT(flx_body_desc, cloth),
+      .help = "a triangle mesh (OBJ, PLY, STL, OFF), taken as it is: its own vertices move" },
     { .key = "group", .kind = FLX__TEXT, AT(flx_body_desc, group), .shown = "the whole file",
       .help = "only this group of the file" },
     { .key = "scale", .kind = FLX__NUMBER, AT(flx_body_desc, scale), .low = 0.0, .high = 1e6, .flags = FLX__ABOVE,
@@ -180,12 +221,15 @@ static const flx__field body_fields[] = {
       .help = "keep only what lies inside one of these shapes" },
     { .key = "material", .kind = FLX__ONE, AT(flx_body_desc, material), .section = &material,
       .help = "what it is made of" },
+    { .key = "constraints", .kind = FLX__MANY, MANY_AT(flx_body_desc, constraint, constraint_count),
+      .section = &constraint, .names = FLX__NO_NAMES,
+      .help = "what it resists besides the material; all that cloth resists" },
     { .key = "velocity", .kind = FLX__VECTOR, AT(flx_body_desc, velocity), .unit = "m/s", .low = -1e4, .high = 1e4,
       .help = "at the start; dynamic mode only" },
 };
 static const flx__advice body_advice[] = {
-    { "mesh", "say surface (a closed surface to embed) or tets (a tetrahedral mesh)" },
-    { "file", "say surface (a closed surface to embed) or tets (a tetrahedral mesh)" },
+    { "mesh", "say surface (a closed surface to embed), tets (a tetrahedral mesh) or cloth (a triangle mesh)" },
+    { "file", "say surface (a closed surface to embed), tets (a tetrahedral mesh) or cloth (a triangle mesh)" },
     { "mass", "mass follows from the volume; set material.density" },
     { "fixed", "to hold a part of a body in place, add it to fix, at the top of the scene" },
     { NULL, NULL },
@@ -193,12 +237,16 @@ static const flx__advice body_advice[] = {
 static const flx__section body = {
     .name = "bodies", FIELDS(body_fields), .size = sizeof(flx_body_desc), .finish = flx__finish_body,
     .advice = body_advice,
-    .help = "What deforms: a surface, a tetrahedral mesh, or a surface embedded in a tetrahedral mesh.",
+    .help = "What deforms: a surface, a tetrahedral mesh, a surface embedded in a tetrahedral mesh, or cloth.",
     .example = "bodies:\n"
                "  - name: arm\n"
                "    surface: arm.obj\n"
                "    lattice: {tets: 640 k}\n"
-               "    material: {young: 30 kPa, density: 1000 kg/m3}",
+               "    material: {young: 30 kPa, density: 1000 kg/m3}\n"
+               "  - name: sheet\n"
+               "    cloth: sheet.obj\n"
+               "    material: {area_density: 0.2 kg/m2}\n"
+               "    constraints: [{strain: 200 N/m, min: 0.95, max: 1.05}, {bending: 5e-5 N m}]",
 };
 
 // --- bones, attachments, fixed parts, loads -----------------------------------------------------------------
@@ -259,6 +307,8 @@ static const flx__field fix_fields[] = {
     { .key = "stiffness", .kind = FLX__NUMBER, AT(flx_fix_desc, stiffness), .unit = "N/m", .low = 0.0, .high = 1e12,
       .flags = FLX__ABOVE | FLX__AUTO, .fallback = "0", .shown = "auto",
       .help = "of the spring that holds one vertex; auto: much stiffer than the material around it" },
+    { .key = "bone", .kind = FLX__REF, AT(flx_fix_desc, bone), .names = FLX__BONES, .shown = "none",
+      .help = "what carries them: they move with this bone instead of staying" },
     { .key = "from", .kind = FLX__NUMBER, AT(flx_fix_desc, from), .unit = "s", .low = 0.0, .high = 1e6,
       .fallback = "0",
       .help = "when it begins" },
@@ -269,7 +319,7 @@ static const flx__field fix_fields[] = {
 static const flx__section fix = {
     .name = "fix", FIELDS(fix_fields), .size = sizeof(flx_fix_desc), .finish = flx__finish_fix,
     .advice = weight_advice,
-    .help = "Holds vertices where they are at rest.",
+    .help = "Holds vertices where they are at rest, or carries them with a bone.",
     .example = "fix: {body: beam, region: {box: {min: [-0.01, -1, -1], max: [0.01, 1, 1]}}}",
 };
 
@@ -293,6 +343,23 @@ static const flx__section load = {
     .name = "loads", FIELDS(load_fields), .size = sizeof(flx_load_desc), .finish = flx__finish_load,
     .help = "Forces on a part of a body.",
     .example = "loads: {body: beam, region: {box: {min: [0.99, -1, -1], max: [1.01, 1, 1]}}, force: [0, 0, -0.5 N]}",
+};
+
+static const flx__field wind_fields[] = {
+    { .key = "velocity", .kind = FLX__VECTOR, AT(flx_wind_desc, velocity), .unit = "m/s", .low = -1e4, .high = 1e4,
+      .help = "of the air; [0, 0, 0] is air that stands still" },
+    { .key = "drag", .kind = FLX__NUMBER, AT(flx_wind_desc, drag), .low = 0.0, .high = 1e6, .flags = FLX__ABOVE,
+      .fallback = "1",
+      .help = "coefficient: force = drag x density / 2 x area x (normal velocity)^2" },
+    { .key = "density", .kind = FLX__NUMBER, AT(flx_wind_desc, density), .unit = "kg/m3", .low = 0.0, .high = 1e6,
+      .flags = FLX__ABOVE, .fallback = "1.2 kg/m3",
+      .help = "of the air" },
+};
+static const flx__section wind = {
+    .name = "wind", FIELDS(wind_fields), .size = sizeof(flx_wind_desc),
+    .help = "Air around cloth, in dynamic mode: it pushes each triangle along its normal, by the velocities at the "
+            "beginning of the step. Without it there is no air.",
+    .example = "wind: {velocity: [3, 0, 0], drag: 1.2}",
 };
 
 // --- motion -----------------------------------------------------------------------------------------------
@@ -494,6 +561,7 @@ static const flx__field scene_fields[] = {
     { .key = "loads", .kind = FLX__MANY, MANY_AT(flx__scene_text, scene.load, scene.load_count), .section = &load,
       .names = FLX__NO_NAMES,
       .help = "forces on parts of bodies" },
+    { .key = "wind", .kind = FLX__ONE, AT(flx__scene_text, scene.wind), .section = &wind, .help = "air around cloth" },
     { .key = "motion", .kind = FLX__MANY, MANY_AT(flx__scene_text, motion, motion_count), .section = &motion,
       .names = FLX__NO_NAMES,
       .help = "moves bones and obstacles" },

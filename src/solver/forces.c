@@ -1,7 +1,8 @@
 // The local step and the residual: rotations and forces of all elements, springs, loads, inertia, gathered at the
 // vertices.
 //
-//   r = -dE/dx,   E = sum_e mu_e Vol_e |F_e - R_e|^2 + sum_s c_s/2 |p_s - t_s|^2 - loads . x + inertia/2 |x - x~|_M^2
+//   r = -dE/dx,   E = sum_e mu_e Vol_e |F_e - R_e|^2 + sum_j w_j/2 |S_j x - p_j|^2 + sum_s c_s/2 |p_s - t_s|^2
+//                     - loads . x + inertia/2 |x - x~|_M^2
 //
 // Each vertex adds its contributions in the order fixed at compile time.
 // Based on [Bouaziz14] and [LLKS] eq. 1-6. Differs: forces by the stress of H = F - I, not by projections.
@@ -119,10 +120,16 @@ static void gather_range(void* user, int64_t begin, int64_t end, int32_t worker)
             const double  w     = m->spring[entry / 4].weight[entry % 4];
             for (int c = 0; c < 3; ++c) f[c] += w * s->spring_force[3 * (int64_t)(entry / 4) + c];
         }
+        if (m->batch_count > 0) flx__pull_at(s, v, f);
         for (int c = 0; c < 3; ++c)
         {
             f[c] += m->mass[v] * m->scene->gravity[c];
             energy -= m->mass[v] * m->scene->gravity[c] * s->u[3 * v + c];
+            if (s->air)
+            {
+                f[c] += s->air[3 * v + c];
+                energy -= s->air[3 * v + c] * s->u[3 * v + c];
+            }
             if (dynamic)
             {
                 const double off = s->x[3 * v + c] - s->x_inertial[3 * v + c];
@@ -174,6 +181,7 @@ void flx__residual(flx_solver* s, double time)
     flx__parallel_for(s->ctx, m->spring_count, FLX_CHUNK, spring_range, &a);
     for (int64_t k = 0; k < chunks_of(m->spring_count); ++k) energy += s->partial[4 * k];
     energy += add_loads(s, time);
+    energy += flx__pull(s, s->x);
     flx__parallel_for(s->ctx, s->n, FLX_CHUNK, gather_range, &a);
     double worst = 0;
     for (int64_t k = 0; k < chunks_of(s->n); ++k)
@@ -246,7 +254,7 @@ double flx__reference_energy(flx_solver* s, const double* x, double time, int32_
     const flx_model* m = s->model;
     energy_args      a = {s, x};
     flx__parallel_for(s->ctx, m->tet_count, FLX_CHUNK, energy_range, &a);
-    double energy = 0, turned = 0;
+    double energy = flx__pull(s, x), turned = 0;
     for (int64_t k = 0; k < chunks_of(m->tet_count); ++k) energy += s->partial[4 * k], turned += s->partial[4 * k + 1];
     for (int32_t i = 0; i < m->spring_count; ++i)
     {

@@ -30,26 +30,38 @@ static flx_status check_choices(flx_solver* s)
     return FLX_OK;
 }
 
+static int32_t body_of(const flx_model* m, int32_t user)
+{
+    int32_t body = 0;
+    while (user >= m->body[body].vertex_first + m->body[body].vertex_count) ++body;
+    return body;
+}
+
 /// Every component of the bodies must be held by a spring, or the quasi-static matrix is singular.
 static flx_status check_held(const flx_solver* s, double time)
 {
     flx_status       status = FLX_OK;
     const flx_model* m      = s->model;
     flx_context*     ctx    = s->ctx;
-    int32_t*         label  = NULL;
-    uint8_t*         held   = NULL;
-    int32_t          count  = 0;
+    int32_t *        label = NULL, *element = NULL;
+    uint8_t*         held  = NULL;
+    int32_t          count = 0;
     if (s->inertia > 0) return FLX_OK;
+    const int64_t elements = (int64_t)m->tet_count + m->cloth_count;
+    FLX_NEW(ctx, element, 4 * elements);
+    memcpy(element, m->tet, 16 * (size_t)m->tet_count);
+    for (int64_t k = 4 * (int64_t)m->tet_count; k < 4 * elements; ++k) // a triangle is a tet with one corner twice
+        element[k] = m->cloth[3 * (k / 4 - m->tet_count) + k % 4 % 3];
     FLX_NEW(ctx, label, m->vertex_count);
-    FLX_TRY(flx__mesh_components(ctx, m->vertex_count, m->tet_count, 4, m->tet, label, &count));
+    FLX_TRY(flx__mesh_components(ctx, m->vertex_count, elements, 4, element, label, &count));
     FLX_NEW_ZERO(ctx, held, count + 1);
     for (int32_t i = 0; i < m->spring_count; ++i)
         if (flx__spring_active(&m->spring[i], time)) held[label[m->spring[i].vertex[0]]] = 1;
-    for (int32_t e = 0; e < m->tet_count; ++e)
+    for (int64_t e = 0; e < elements; ++e)
     {
-        const int32_t v = m->tet[4 * (int64_t)e];
+        const int32_t v = element[4 * e];
         if (held[label[v]]) continue;
-        const int32_t body = m->tet_body[e], user = m->user_of[v] - m->body[body].vertex_first;
+        const int32_t body = body_of(m, m->user_of[v]), user = m->user_of[v] - m->body[body].vertex_first;
         status = flx__fail(ctx, FLX_ERR_UNHELD,
                            "body '%s': nothing holds the component with vertex %d (at %.4g %.4g %.4g m): attach or fix "
                            "it, set solver.proximal (quasistatic, held by contact), or use mode dynamic",
@@ -58,6 +70,7 @@ static flx_status check_held(const flx_solver* s, double time)
         goto done;
     }
 done:
+    flx__free(ctx, element);
     flx__free(ctx, label);
     flx__free(ctx, held);
     return status;
@@ -78,8 +91,7 @@ static flx_status name_bad_row(const flx_solver* s, int32_t row)
 {
     const flx_model* m    = s->model;
     const int32_t    user = m->user_of[row];
-    int32_t          body = 0;
-    while (user >= m->body[body].vertex_first + m->body[body].vertex_count) ++body;
+    const int32_t    body = body_of(m, user);
     return flx__fail(s->ctx, FLX_ERR_UNHELD,
                      "body '%s': the system matrix is not positive definite at vertex %d: nothing holds it, or a "
                      "stiffness is too small beside the others",
@@ -383,6 +395,7 @@ static flx_status workspace(flx_solver* s)
     FLX_NEW_ZERO(ctx, s->partial, 4 * ((longest + m->spring_count) / FLX_CHUNK + 2));
     FLX_TRY(element_work(s, &m->alpha, &s->alpha));
     FLX_TRY(element_work(s, &m->beta, &s->beta));
+    FLX_TRY(flx__pull_create(s));
     const int64_t local = m->alpha.local_max > m->beta.local_max ? m->alpha.local_max : m->beta.local_max;
     s->scratch          = flx__alloc_zero(ctx, flx_context_worker_count(ctx) * 12 * local + 1,
                                  s->single ? sizeof(float) : sizeof(double));
@@ -441,6 +454,7 @@ void flx_solver_destroy(flx_solver* s)
     for (int32_t i = 0; s->self && i < s->model->group_count; ++i) flx__self_contact_destroy(s->self[i]);
     flx__lcp_release(ctx, &s->contact.lcp);
     flx__accelerator_destroy(s);
+    flx__pull_release(s);
     for (int c = 0; c < 3; ++c)
     {
         void* const column[] = {s->r[c],     s->b_f32[c], s->b_f64[c], s->base[c],      s->running[c],   s->reduced[c],

@@ -29,6 +29,17 @@ typedef struct flx_element_work
     int32_t* inverted; // [patch_count]
 } flx_element_work;
 
+/// The local step of constraints; pull.c.
+typedef struct flx_pull_work
+{
+    int64_t* first;       // [batch_count] where a batch's part of y begins
+    int64_t* first_chunk; // [batch_count + 1]
+    double*  y;           // w (p - S x) of all constraints, [rows][3] each
+    double*  energy;      // [chunks] J
+
+    void (**project)(int32_t count, const double* z, const double* param, double* p); // [batch_count]
+} flx_pull_work;
+
 /// A row of W: prone corners of a contact and their weights.
 typedef struct flx_contact_row
 {
@@ -124,6 +135,8 @@ struct flx_solver
     double*            spring_force; // [springs][3] N
     flx_obstacle_pose* bone;         // [bones] at the step's time
     flx_element_work   alpha, beta;
+    flx_pull_work      pull;
+    double*            air;     // [n][3] N: of the air, in this step; NULL: there is none
     void*              scratch; // per worker, for the kernels
     double*            partial; // [chunks][4] sums and maxima of parallel loops, one row a chunk
 
@@ -144,6 +157,13 @@ void flx__beta_forces(flx_solver* s, bool turned, double* const out[3]);
 /// forces.c: elastic + spring energy of positions x and how many elements are inverted, by the double-precision
 /// reference.
 double flx__reference_energy(flx_solver* s, const double* x, double time, int32_t* inverted);
+/// pull.c: y of all constraints at positions x [n][3]; returns their energy. f += what they do to vertex v.
+flx_status flx__pull_create(flx_solver* s);
+void       flx__pull_release(flx_solver* s);
+double     flx__pull(flx_solver* s, const double* x);
+void       flx__pull_at(const flx_solver* s, int64_t v, double f[3]);
+/// pull.c: the step's forces of the air, by the state it begins with.
+void flx__air(flx_solver* s, const flx_state* q);
 /// detect.c: contacts at s->x, into s->contact.
 void flx__find_contacts(flx_solver* s, double time);
 /// follow.c: weights of the warm start; x goes along with the bones.

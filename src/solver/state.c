@@ -119,7 +119,7 @@ void flx_state_surface_positions(const flx_state* s, double* out)
     for (int32_t i = 0; i < m->surface_vertex_count; ++i)
     {
         const flx_embedded* e = &m->surface[i];
-        const int32_t*      v = m->tet + 4 * (int64_t)e->tet;
+        const int32_t*      v = m->surface_corner + 4 * (int64_t)i;
         // displacement form: at rest the surface is the input, bit for bit
         for (int c = 0; c < 3; ++c)
         {

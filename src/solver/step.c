@@ -244,6 +244,7 @@ flx_status flx_solver_step(flx_solver* s, flx_state* q, flx_step_stats* stats)
     remember(s, q);
     if (s->timed_springs && flx__spring_set(s->model, time) != s->spring_set) FLX_TRY(flx__solver_factorize(s, time));
     start(s, q, time);
+    flx__air(s, q);
     flx__forget_pushes(s);
     flx__follow_bones(s, time);
     flx__accelerate_begin(s);

@@ -76,6 +76,8 @@ static const around surroundings[] = {
     {"lattice", "bodies:\n  surface: a.obj\n  "},
     {"shapes", "bodies: {surface: a.obj}\nfix:\n  "},
     {"material", "bodies:\n  surface: a.obj\n  "},
+    {"constraints", "bodies:\n  cloth: a.obj\n  "},
+    {"wind", "bodies: {cloth: a.obj, constraints: {strain: 1}}\n"},
     {"bones", ARM ELBOW},
     {"attach", ARM BONES},
     {"fix", BEAM},

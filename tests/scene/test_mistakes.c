@@ -478,7 +478,7 @@ static const mistake_case cases[] = {
       "flexor: 1\n"
       "bodies: {name: arm}\n",
       FLX_ERR_SCENE,
-      "scene.yaml:2:9: error: bodies[0]: 'surface' or 'tets' is missing: which mesh it is\n"
+      "scene.yaml:2:9: error: bodies[0]: 'surface', 'tets' or 'cloth' is missing: which mesh it is\n"
       "    2 | bodies: {name: arm}\n"
       "      |         ^" },
     { "a lattice around tets",

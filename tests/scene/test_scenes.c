@@ -19,12 +19,13 @@ static flx_scene* read_scene(flx_context* ctx, const char* name, bool skip_files
 static void scenes_with_their_meshes_are_right(void** state)
 {
     (void)state;
-    static const char* const names[] = {"beam", "block-on-floor", "ball-drop"};
+    static const char* const names[] = {"beam",          "block-on-floor", "ball-drop",  "cloth-corners",
+                                        "cloth-on-ball", "cloth-twist",    "bar-twist"};
     flx_context*             ctx     = test_context(1);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i)
     {
         flx_scene* scene = read_scene(ctx, names[i], false, NULL);
-        assert_true(scene->gravity[2] == -9.81);
+        assert_true(scene->gravity[2] == (strcmp(names[i], "bar-twist") == 0 ? 0.0 : -9.81));
         flx_scene_destroy(ctx, scene);
     }
     flx_context_destroy(ctx);

@@ -1,5 +1,6 @@
 // Small scenes with contacts at work from the first steps on: two blocks pressed together, a block pressed on a ball, a
-// ball in a lattice dropped on a floor, a limb bent by its bones against a ceiling.
+// ball in a lattice dropped on a floor, a limb bent by its bones against a ceiling, cloth blown on a ball above a
+// block.
 #ifndef FLX_TESTS_SOLVER_SCENES_H
 #define FLX_TESTS_SOLVER_SCENES_H
 
@@ -17,6 +18,7 @@ enum
     SCENE_PRESS,
     SCENE_BALL,
     SCENE_LIMB,
+    SCENE_CLOTH,
     SCENE_COUNT
 };
 
@@ -61,6 +63,26 @@ static const test_scene test_scenes[SCENE_COUNT] = {
              "obstacles: [{name: ceiling, plane: {point: [0, 0, 0.06], normal: [0, 0, -1]}}]\n"
              "contact: [{body: limb, obstacle: ceiling, region: {box: {min: [0, -1, 0.03], max: [1, 1, 1]}}}]\n"
              "run: {frames: 10, fps: 60}\n"},
+    // cloth and tets in one scene: three kinds of constraints on the one, volume on the other; an edge goes with a bone
+    {"cloth", "flexor: 1\n"
+              "gravity: 9.81\n"
+              "bodies:\n"
+              "  - name: sheet\n"
+              "    cloth: sheet.obj\n"
+              "    constraints: [{spring: 20 N/m}, {strain: 60 N/m, min: 0.95, max: 1.05}, {bending: 1 mN m}]\n"
+              "  - name: block\n"
+              "    tets: block.mesh\n"
+              "    material: {young: 20 kPa, density: 1000 kg/m3}\n"
+              "    constraints: [{tet_volume: 20 kPa, min: 0.98, max: 1.02}, {tet_strain: 1 kPa, min: 0.9, max: 1.1}]\n"
+              "bones: [{name: rod, capsule: {from: [-0.3, -0.3, 0.3], to: [-0.3, 0.3, 0.3], radius: 5 mm}}]\n"
+              "fix:\n"
+              "  - {body: sheet, region: {box: {min: [-0.31, -1, -1], max: [-0.29, 1, 1]}}, bone: rod}\n"
+              "  - {body: block, region: {box: {min: [-1, -1, -1], max: [1, 1, 0.001]}}}\n"
+              "motion: [{bone: rod, keys: [{time: 0}, {time: 0.5, translate: [0.02, 0, -0.05]}]}]\n"
+              "obstacles: [{name: ball, sphere: {center: [0.05, 0, -0.195], radius: 0.5}}]\n"
+              "contact: [{body: sheet, obstacle: ball, offset: 1 mm}]\n"
+              "wind: {velocity: [1, 2, -3]}\n"
+              "run: {frames: 10, fps: 60}\n"},
 };
 
 /// Open one of them in a fresh folder and context.
@@ -70,6 +92,7 @@ static inline void open_scene(fixture* f, int scene, int32_t workers, int overri
     fixture_box(f, "pair.mesh", (const int[3]){3, 3, 3}, (const double[3]){0, 0, 0}, 0.05, 2, 0.16);
     fixture_box(f, "block.mesh", (const int[3]){6, 6, 6}, (const double[3]){0, 0, 0}, 0.2 / 6, 1, 0);
     fixture_box(f, "limb.mesh", (const int[3]){12, 3, 3}, (const double[3]){-0.15, -0.0375, -0.0375}, 0.025, 1, 0);
+    fixture_sheet(f, "sheet.obj", (const int[2]){12, 12}, (const double[3]){-0.3, -0.3, 0.3}, 0.05);
     fixture_open(f, test_scenes[scene].yaml, override_count, overrides);
 }
 
