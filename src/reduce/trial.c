@@ -1,6 +1,7 @@
 #include "reduce/trial.h"
 
 #include <math.h>
+#include <string.h>
 
 flx_status flx__trial_bench_create(flx_context* ctx, const char* id, const flx_experiment_size* size, int32_t horizon,
                                    flx_trial_bench* out)
@@ -43,6 +44,43 @@ flx_status flx__trial_train(const flx_trial_bench* bench, const flx_reduction_op
     for (int32_t b = 0; b < e->system->batch_count; ++b) limit[b] = e->batch_frames[b] + 1; // frame 0 counts too
     const flx_training training = {.frame_count = e->frames + 1, .q = bench->full[0].q, .batch_limit = limit};
     return flx__reduce_train(e->system, &training, options, out);
+}
+
+/// Append every FLX_LAB_STRIDE-th frame of a run to q [count ..][n][3].
+static flx_status learn_run(const flx_experiment* e, int32_t run, double* q, int32_t* count)
+{
+    flx_status         status = FLX_OK;
+    const size_t       length = 3 * (size_t)e->system->n;
+    const flx_pd_drive drive  = flx__experiment_drive(e, run);
+    flx_pd_state       state  = {0};
+    FLX_TRY(flx__experiment_start(e, run, &state));
+    for (int32_t f = 0; f <= e->frames; ++f)
+    {
+        if (f > 0) FLX_TRY(flx__pd_frame(e->system, &drive, FLX_LAB_ROUNDS, &state, NULL, NULL));
+        if (f % FLX_LAB_STRIDE == 0) memcpy(q + length * (size_t)(*count)++, state.q, length * sizeof *q);
+    }
+done:
+    flx__pd_state_release(e->system->ctx, &state);
+    return status;
+}
+
+flx_status flx__trial_train_on_all(const flx_trial_bench* bench, const flx_reduction_options* options,
+                                   flx_reduced_model** out)
+{
+    flx_status            status = FLX_OK;
+    const flx_experiment* e      = bench->experiment;
+    const int64_t         each   = e->frames / FLX_LAB_STRIDE + 1;
+    int32_t               count  = 0;
+    double*               q      = NULL;
+    *out                         = NULL;
+    FLX_NEW(e->system->ctx, q, each * e->run_count * 3 * e->system->n);
+    for (int32_t run = 0; run < e->run_count; ++run)
+        if (run != FLX_RUN_UNSEEN) FLX_TRY(learn_run(e, run, q, &count));
+    const flx_training training = {.frame_count = count, .q = q};
+    FLX_TRY(flx__reduce_train(e->system, &training, options, out));
+done:
+    flx__free(e->system->ctx, q);
+    return status;
 }
 
 static void describe(const flx_reduced_model* model, flx_trial* out)

@@ -25,6 +25,10 @@ void       flx__trial_bench_release(flx_context* ctx, flx_trial_bench* bench);
 flx_status flx__trial_train(const flx_trial_bench* bench, const flx_reduction_options* options,
                             flx_reduced_model** out);
 
+/// The same from every training run of the experiment, each F frames, of which every FLX_LAB_STRIDE-th is learnt from.
+flx_status flx__trial_train_on_all(const flx_trial_bench* bench, const flx_reduction_options* options,
+                                   flx_reduced_model** out);
+
 typedef struct flx_trial
 {
     flx_verdict verdict;
