@@ -1,6 +1,7 @@
 // The sparse room on the body of an arm: order, analysis, partial factorization, substitutions, dense inverse.
 //
-//   bench_factor [workers [length]]     length of the cylinder in cells, 137 by default; 2 workers by default
+//   bench_factor [workers [length [double]]]   length of the cylinder in cells, 137 by default; 2 workers by default;
+//                                              double: factorize in double precision
 // Medians of repeated runs in ms; bandwidth is given beside what plain reading reaches in the same run.
 #include "body.h"
 #include "measure.h"
@@ -84,7 +85,8 @@ int main(int count, char** argument)
            flx_context_worker_count(ctx), flx_context_isa(ctx), reading);
 
     flx_factor*              f       = NULL;
-    const flx_factor_options options = {.single = true};
+    const flx_factor_options options = {.single            = true,
+                                        .single_arithmetic = count < 4 || strcmp(argument[3], "double") != 0};
     if (flx__factor_create(ctx, &arm.a, arm.free_count, &options, NULL, &f) != FLX_OK)
     {
         fprintf(stderr, "%s\n", flx_context_error(ctx));
@@ -93,9 +95,9 @@ int main(int count, char** argument)
     struct rusage         usage;
     const flx_factor_info info = flx__factor_get_info(f);
     getrusage(RUSAGE_SELF, &usage);
-    printf("order %.0f ms, analyze %.0f ms, factor %.0f ms (%.0f GF/s), together %.0f ms\n", arm.ms_order,
+    printf("order %.0f ms, analyze %.0f ms, factor %.0f ms (%.0f GF/s, %s), together %.0f ms\n", arm.ms_order,
            info.ms_analyze, info.ms_factor, 1e-6 * info.flops / info.ms_factor,
-           arm.ms_order + info.ms_analyze + info.ms_factor);
+           info.single_arithmetic ? "single" : "double", arm.ms_order + info.ms_analyze + info.ms_factor);
     printf("%.1f M nonzeros, %.1f GFlop, %d supernodes, %.0f MB held, %.0f MB peak of the process\n",
            1e-6 * (double)info.nonzeros, 1e-9 * info.flops, info.supernode_count, 1e-6 * (double)info.bytes,
            1e-3 * (double)usage.ru_maxrss);

@@ -233,8 +233,10 @@ flx_status flx__solver_factorize(flx_solver* s, double time)
         const bool               full = s->settings.strategy == FLX_STRATEGY_FULL;
         const int64_t            size = s->single ? 4 : 8;
         flx_factor_keep          keep = {.what = s->settings.strategy, .beside_bytes = (int64_t)s->n2 * s->n2 * size};
-        const flx_factor_options options = {
-            .single = s->single && !full, .keep_double = !s->single || full, .keep = full ? NULL : &keep};
+        const flx_factor_options options = {.single            = s->single && !full,
+                                            .keep_double       = !s->single || full,
+                                            .single_arithmetic = s->single && !full,
+                                            .keep              = full ? NULL : &keep};
         status = flx__factor_create(s->ctx, &a, full ? s->n : s->n1, &options, &bad, &s->factor);
         if (status == FLX_ERR_UNHELD && bad >= 0) status = name_bad_row(s, bad);
         if (status != FLX_OK) goto done;

@@ -7,6 +7,8 @@
 
 extern void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info, size_t uplo_length);
 extern void spotrf_(const char* uplo, const int* n, float* a, const int* lda, int* info, size_t uplo_length);
+extern void strtri_(const char* uplo, const char* diag, const int* n, float* a, const int* lda, int* info,
+                    size_t uplo_length, size_t diag_length);
 extern void dtrtri_(const char* uplo, const char* diag, const int* n, double* a, const int* lda, int* info,
                     size_t uplo_length, size_t diag_length);
 
@@ -36,6 +38,12 @@ static inline void blas_invert_lower_f64(int n, double* a, int lda)
 {
     int info = 0;
     dtrtri_("L", "N", &n, a, &lda, &info, 1, 1);
+}
+
+static inline void blas_invert_lower_f32(int n, float* a, int lda)
+{
+    int info = 0;
+    strtri_("L", "N", &n, a, &lda, &info, 1, 1);
 }
 
 /// c = beta c - a b^T; c [m][n], a [m][k], b [n][k]

@@ -1,8 +1,9 @@
 // Partial Cholesky factorization: L_11, L_21 and Sigma.
 //
 //   A = [A_11 A_12; A_21 A_22],  L_11 L_11^T = A_11,  L_21 = A_21 L_11^-T,  Sigma = A_22 - L_21 L_21^T.
-// Based on [LLKS] eq. 14; multifrontal, double precision throughout. Independent subtrees are tasks (front.c), the top
-// of the tree is factored by all workers together (top.c). What is kept is the layout of panels.h.
+// Based on [LLKS] eq. 14; multifrontal. Independent subtrees are tasks (front.c), the top of the tree is factored by
+// all workers together (top.c). What is kept is the layout of panels.h. On request all but the sums of Sigma are in
+// single precision, unless that would show (trial.c).
 #include "sparse/blas.h"
 #include "sparse/factor_cache.h"
 #include "sparse/factor_internal.h"
@@ -10,49 +11,23 @@
 #include <math.h>
 #include <string.h>
 
-// A pivot this small beside its diagonal entry is what rounding leaves of zero.
-#define PIVOT_LIMIT 1e-12
+// Of a translation. An elbow at full size has 1.2e-5 and strays 3e-5 of a cell from double precision.
+#define TRANSLATION_ERROR 3e-5
 
 // Tasks weigh at most this part of all arithmetic, and are not worth dividing below so many operations.
 #define TASK_PART (1.0 / 32.0)
 #define TASK_FLOPS 4e6
 
-int32_t flx__bad_pivot(const flx_csc* a, int32_t first, int32_t width, int info, const double* diagonal, int64_t ld)
-{
-    const int32_t known = info > 0 ? info - 1 : width;
-    for (int32_t j = 0; j < known; ++j)
-    {
-        const double pivot = diagonal[j + j * ld] * diagonal[j + j * ld];
-        const double limit = PIVOT_LIMIT * a->value[a->first[first + j]];
-        if (!(pivot > limit) || !(limit > 0.0)) return first + j;
-    }
-    return info > 0 ? first + known : -1;
-}
-
-void flx__scatter_matrix(const flx__numeric* num, int32_t s, int32_t begin, int32_t end, const int32_t* map,
-                         double* front, int64_t ld)
-{
-    const flx_csc* a = num->a;
-    for (int32_t j = begin; j < end; ++j)
-    {
-        double*       to     = front + j * ld;
-        const int32_t column = num->sym->first[s] + j;
-        for (int64_t p = a->first[column]; p < a->first[column + 1]; ++p) to[map[a->row[p]]] += a->value[p];
-    }
-}
-
 // --- Sigma ---------------------------------------------------------------------------------------------
 
-static flx_status schur_start(flx_context* ctx, const flx_csc* a, int32_t free_count, double** out)
+/// Sigma before elimination: A_22
+static void schur_start(const flx_csc* a, int32_t free_count, double* schur)
 {
-    flx_status    status = FLX_OK;
-    const int64_t n2     = a->n - free_count;
-    FLX_NEW_ZERO(ctx, *out, n2 * n2);
+    const int64_t n2 = a->n - free_count;
+    memset(schur, 0, (size_t)(n2 * n2) * sizeof *schur);
     for (int64_t j = 0; j < n2; ++j)
         for (int64_t p = a->first[free_count + j]; p < a->first[free_count + j + 1]; ++p)
-            (*out)[a->row[p] - free_count + j * n2] += a->value[p];
-done:
-    return status;
+            schur[a->row[p] - free_count + j * n2] += a->value[p];
 }
 
 typedef struct square
@@ -159,10 +134,12 @@ static flx_status numeric_prepare(flx__numeric* num)
     }
     num->stack_length = (num->stack_length + 7) / 8 * 8;
     num->slots        = workers;
-    FLX_NEW(num->ctx, num->root_store, length);
-    FLX_NEW(num->ctx, num->stack, num->stack_length * num->slots);
     FLX_NEW(num->ctx, num->map, (int64_t)sym->n * num->slots);
-    FLX_NEW(num->ctx, num->scratch, (int64_t)FLX__SCRATCH * num->slots);
+    const size_t size = num->single ? sizeof(float) : sizeof(double);
+    num->root_store   = flx__alloc(num->ctx, length, size);
+    num->stack        = flx__alloc(num->ctx, num->stack_length * num->slots, size);
+    num->scratch      = flx__alloc(num->ctx, (int64_t)FLX__SCRATCH * num->slots, size);
+    if (!num->root_store || !num->stack || !num->scratch) status = FLX_ERR_MEMORY;
 done:
     return status;
 }
@@ -170,7 +147,8 @@ done:
 static void run_tasks(void* user, int64_t begin, int64_t end, int32_t worker)
 {
     flx__numeric* num = user;
-    for (int64_t k = begin; k < end; ++k) flx__task_run(num, num->division.schedule[k], worker);
+    for (int64_t k = begin; k < end; ++k)
+        (num->single ? flx__task_run_f32 : flx__task_run_f64)(num, num->division.schedule[k], worker);
 }
 
 static int32_t first_bad(const flx__numeric* num)
@@ -181,16 +159,17 @@ static int32_t first_bad(const flx__numeric* num)
     return bad;
 }
 
-static flx_status numeric_run(flx_factor* f, const flx_csc* a, int32_t* bad_row)
+static flx_status numeric_run(flx_factor* f, const flx_csc* a, bool single, int32_t* bad_row)
 {
     flx_status   status = FLX_OK;
-    flx__numeric num    = {.ctx = f->ctx, .a = a, .sym = &f->sym, .panels = &f->panels};
+    flx__numeric num    = {.ctx = f->ctx, .a = a, .sym = &f->sym, .panels = &f->panels, .single = single};
     num.schur           = f->schur;
     num.schur_n         = a->n - f->sym.free_count;
 
+    schur_start(a, f->sym.free_count, f->schur);
     FLX_TRY(numeric_prepare(&num));
     flx__parallel_for(f->ctx, num.division.task_count, 1, run_tasks, &num);
-    if (first_bad(&num) == INT32_MAX) FLX_TRY(flx__top_run(&num));
+    if (first_bad(&num) == INT32_MAX) FLX_TRY((single ? flx__top_run_f32 : flx__top_run_f64)(&num));
     if (first_bad(&num) != INT32_MAX)
     {
         status = refuse(f->ctx, first_bad(&num), bad_row);
@@ -201,6 +180,24 @@ static flx_status numeric_run(flx_factor* f, const flx_csc* a, int32_t* bad_row)
 
 done:
     numeric_release(&num);
+    return status;
+}
+
+/// In single precision as long as that neither fails nor shows; then in double.
+static flx_status factorize(flx_factor* f, const flx_csc* a, int32_t* bad_row)
+{
+    flx_status status = FLX_OK;
+    double     error  = 0;
+    if (f->options.single_arithmetic)
+    {
+        status = numeric_run(f, a, true, NULL);
+        if (status == FLX_OK) FLX_TRY(flx__translation_error(f, a, &error));
+        if (status != FLX_OK && status != FLX_ERR_UNHELD) goto done;
+        f->info.single_arithmetic = status == FLX_OK && error <= TRANSLATION_ERROR;
+        if (f->info.single_arithmetic) return FLX_OK;
+    }
+    status = numeric_run(f, a, false, bad_row);
+done:
     return status;
 }
 
@@ -235,6 +232,7 @@ flx_status flx__factor_create(flx_context* ctx, const flx_csc* a, int32_t free_c
     const int64_t bytes_then = flx_context_bytes_now(ctx);
     *out                     = NULL;
 
+    FLX_ASSERT(!options->single_arithmetic || (options->single && !options->keep_double));
     blas_single_thread();
     FLX_TRY(check_matrix(ctx, a, free_count, bad_row));
     FLX_NEW_ZERO(ctx, f, 1);
@@ -250,19 +248,20 @@ flx_status flx__factor_create(flx_context* ctx, const flx_csc* a, int32_t free_c
     const double analyzed = flx__now();
     if (!flx__factor_load(f, a, options->keep))
     {
-        FLX_TRY(schur_start(ctx, a, free_count, &f->schur));
-        FLX_TRY(numeric_run(f, a, bad_row));
+        FLX_NEW(ctx, f->schur, (int64_t)(a->n - free_count) * (a->n - free_count));
+        FLX_TRY(factorize(f, a, bad_row));
     }
 
     f->info = (flx_factor_info){
-        .nonzeros         = f->sym.nonzeros,
-        .supernode_count  = f->sym.count,
-        .flops            = f->sym.flops,
-        .bytes            = flx_context_bytes_now(ctx) - bytes_then,
-        .forward_entries  = f->panels.forward_length,
-        .backward_entries = f->panels.backward_length,
-        .ms_analyze       = 1e3 * (analyzed - start),
-        .ms_factor        = 1e3 * (flx__now() - analyzed),
+        .nonzeros          = f->sym.nonzeros,
+        .supernode_count   = f->sym.count,
+        .flops             = f->sym.flops,
+        .bytes             = flx_context_bytes_now(ctx) - bytes_then,
+        .forward_entries   = f->panels.forward_length,
+        .backward_entries  = f->panels.backward_length,
+        .ms_analyze        = 1e3 * (analyzed - start),
+        .ms_factor         = 1e3 * (flx__now() - analyzed),
+        .single_arithmetic = f->info.single_arithmetic,
     };
     *out = f;
     f    = NULL;

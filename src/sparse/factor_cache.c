@@ -66,7 +66,8 @@ static flx__digest factor_key(const flx_factor* f, const flx_csc* a, const flx_f
 {
     flx__digest   d         = {0};
     const int64_t nonzeros  = a->first[a->n];
-    const int32_t numbers[] = {a->n, f->sym.free_count, f->options.single, f->options.keep_double, keep->what};
+    const int32_t numbers[] = {
+        a->n, f->sym.free_count, f->options.single, f->options.keep_double, f->options.single_arithmetic, keep->what};
     add_text(&d, FLX_FACTOR_CODE);
     add_text(&d, openblas_get_config()); // BLAS is chosen, and may be another one, when the program starts
     add_text(&d, openblas_get_corename());

@@ -69,65 +69,12 @@ void flx__panels_release(flx_context* ctx, flx__panels* panels)
     *panels = (flx__panels){0};
 }
 
-/// Write `count` entries at `at` in every precision kept, and zeros up to `padded`.
-static inline void put(const flx__panels* panels, int64_t at, const double* from, int32_t count, int32_t padded)
-{
-    if (panels->single)
-    {
-        float* to = panels->single + at;
-        for (int32_t i = 0; i < count; ++i) to[i] = (float)from[i];
-        for (int32_t i = count; i < padded; ++i) to[i] = 0.0f;
-    }
-    if (panels->twice)
-    {
-        double* to = panels->twice + at;
-        for (int32_t i = 0; i < count; ++i) to[i] = from[i];
-        for (int32_t i = count; i < padded; ++i) to[i] = 0.0;
-    }
-}
+#define REAL double
+#define NAME(x) x##_f64
+#include "sparse/panels.inl"
+#undef REAL
+#undef NAME
 
-void flx__panels_store_diagonal(const flx__panels* panels, int32_t piece, const double* front, int64_t ld,
-                                double* scratch)
-{
-    const flx__piece* p = &panels->piece[piece];
-    const int32_t     w = p->width;
-    for (int32_t j = 0; j < w; ++j)
-    {
-        const double* from = front + p->offset + (p->offset + j) * ld;
-        memset(scratch + (int64_t)j * w, 0, (size_t)j * sizeof *scratch);
-        memcpy(scratch + (int64_t)j * w + j, from + j, (size_t)(w - j) * sizeof *scratch);
-    }
-    blas_invert_lower_f64(w, scratch, w);
-    int64_t transposed = p->transposed;
-    for (int32_t t = 0; t * FLX__TILE < w; ++t)
-    {
-        const int32_t begin = t * FLX__TILE;
-        const int32_t count = w - begin < FLX__TILE ? w - begin : FLX__TILE;
-        const int64_t at    = p->diagonal + flx__diagonal_tile(t);
-        for (int32_t j = 0; j < flx__diagonal_columns(w, t); ++j)
-            put(panels, at + (int64_t)j * FLX__TILE, scratch + (int64_t)j * w + begin, count, FLX__TILE);
-        for (int32_t j = begin; j < w; ++j) // column j of W^T is row j of W
-        {
-            double row[FLX__TILE];
-            for (int32_t i = 0; i < count; ++i) row[i] = scratch[j + (int64_t)(begin + i) * w];
-            put(panels, transposed, row, count, FLX__TILE);
-            transposed += FLX__TILE;
-        }
-    }
-}
-
-void flx__panels_store_below(const flx__panels* panels, int32_t piece, const double* front, int64_t ld, int32_t begin,
-                             int32_t end)
-{
-    const flx__piece* p      = &panels->piece[piece];
-    const int32_t     blocks = (int32_t)(flx__padded(p->rows) / FLX__BLOCK) * FLX__BLOCK; // rows that lie in blocks
-    const double*     origin = front + p->offset + p->width + p->offset * ld;
-    for (int32_t i = begin; i < end;)
-    {
-        const int32_t height = i < blocks ? FLX__BLOCK : (int32_t)flx__padded(p->rows) - blocks;
-        const int32_t count  = p->rows - i < height ? p->rows - i : height;
-        for (int32_t j = 0; j < p->width; ++j)
-            put(panels, p->below + (int64_t)i * p->width + (int64_t)j * height, origin + i + j * ld, count, height);
-        i += height;
-    }
-}
+#define REAL float
+#define NAME(x) x##_f32
+#include "sparse/panels.inl"

@@ -46,12 +46,16 @@ int32_t flx__piece_column(int32_t width, int32_t k);
 
 /// Store what a factored supernode [rows][ld] gives for one piece: the inverse of its diagonal block.
 /// scratch [FLX__PIECE * FLX__PIECE]
-void flx__panels_store_diagonal(const flx__panels* panels, int32_t piece, const double* front, int64_t ld,
-                                double* scratch);
+void flx__panels_store_diagonal_f64(const flx__panels* panels, int32_t piece, const double* front, int64_t ld,
+                                    double* scratch);
+void flx__panels_store_diagonal_f32(const flx__panels* panels, int32_t piece, const float* front, int64_t ld,
+                                    float* scratch);
 /// Rows [begin, end) below the piece's diagonal block; begin is a multiple of FLX__BLOCK, so is end unless it is the
 /// last.
-void flx__panels_store_below(const flx__panels* panels, int32_t piece, const double* front, int64_t ld, int32_t begin,
-                             int32_t end);
+void flx__panels_store_below_f64(const flx__panels* panels, int32_t piece, const double* front, int64_t ld,
+                                 int32_t begin, int32_t end);
+void flx__panels_store_below_f32(const flx__panels* panels, int32_t piece, const float* front, int64_t ld,
+                                 int32_t begin, int32_t end);
 
 static inline int64_t flx__padded(int64_t rows)
 {

@@ -50,9 +50,12 @@ typedef struct flx_factor_keep
 
 typedef struct flx_factor_options
 {
-    bool             single;      // keep single-precision panels, for flx__factor_forward_f32 and _backward_f32
-    bool             keep_double; // keep double-precision panels, for the _f64 pair
-    flx_factor_keep* keep;        // NULL: make it anew in any case
+    bool single;      // keep single-precision panels, for flx__factor_forward_f32 and _backward_f32
+    bool keep_double; // keep double-precision panels, for the _f64 pair
+    // Factorize in single precision, Sigma's sums excepted; only with `single` and without `keep_double`. Where a pivot
+    // or a translation would suffer, double precision is used all the same.
+    bool             single_arithmetic;
+    flx_factor_keep* keep; // NULL: make it anew in any case
 } flx_factor_options;
 
 typedef struct flx_factor_info
@@ -63,6 +66,7 @@ typedef struct flx_factor_info
     int64_t bytes;                             // held
     int64_t forward_entries, backward_entries; // of the panels, padding included, that one substitution reads
     double  ms_analyze, ms_factor;
+    bool    single_arithmetic; // made in single precision, not found and not in double
 } flx_factor_info;
 
 /// `a` must be in elimination order (see flx__order_nested_dissection; any order is correct, a good one is fast).

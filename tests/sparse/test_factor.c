@@ -450,6 +450,116 @@ static void single_precision_equals_double_within_1e_4(void** state)
     edges_free(&e);
 }
 
+/// The answer of single-precision panels to b = A x, by a dense solve of Sigma; x[c][i] = 1 for c = 0, else random.
+static void solve_single(flx_context* ctx, flx_factor* f, const flx_csc* a, int32_t free_count, float* x)
+{
+    const int32_t n = a->n, n2 = n - free_count;
+    double*       l    = malloc(((size_t)n2 * (size_t)n2 + 1) * sizeof *l);
+    double*       b    = malloc((size_t)n * sizeof *b);
+    double*       one  = malloc((size_t)n * sizeof *one);
+    float* const  y[3] = {x, x + n, x + 2 * (int64_t)n};
+    uint64_t      seed = 99;
+    for (int c = 0; c < 3; ++c)
+    {
+        for (int32_t i = 0; i < n; ++i) one[i] = c == 0 ? 1 : 2.0 * test_random(&seed) - 1.0;
+        csc_multiply(a, one, b);
+        for (int32_t i = 0; i < n; ++i) y[c][i] = (float)b[i];
+    }
+    memcpy(l, flx__factor_schur(f), (size_t)n2 * (size_t)n2 * sizeof *l);
+    if (n2 > 0) CHECK_OK(flx__dense_cholesky_f64(ctx, n2, l, n2, NULL));
+    flx__factor_forward_f32(f, y);
+    for (int c = 0; c < 3; ++c)
+    {
+        for (int32_t i = 0; i < n2; ++i) b[i] = (double)y[c][free_count + i];
+        flx__dense_solve_f64(ctx, n2, l, n2, b, n2, 1);
+        for (int32_t i = 0; i < n2; ++i) y[c][free_count + i] = (float)b[i];
+    }
+    flx__factor_backward_f32(f, y);
+    free(l);
+    free(b);
+    free(one);
+}
+
+/// A lattice of several tasks and a tiled top, held by springs of this stiffness, every 13th vertex prone.
+static flx_csc large_lattice(double stiffness, int32_t* free_count)
+{
+    flx_context* ctx   = test_context(1);
+    edges        e     = edges_lattice(20, 12, 12, NULL, NULL);
+    flx_graph    graph = edges_graph(&e);
+    int32_t*     order = malloc((size_t)e.n * sizeof *order);
+    uint8_t*     prone = calloc((size_t)e.n, 1);
+    *free_count        = e.n;
+    for (int32_t v = 0; v < e.n; v += 13)
+    {
+        prone[v] = 1;
+        --*free_count;
+    }
+    for (int32_t v = 0; v < e.n; v += 17) e.diagonal[v] += stiffness;
+    CHECK_OK(flx__order_nested_dissection(ctx, &graph, prone, order));
+    const flx_csc a = edges_matrix(&e, order);
+    free(order);
+    free(prone);
+    graph_free(&graph);
+    edges_free(&e);
+    flx_context_destroy(ctx);
+    return a;
+}
+
+static void single_arithmetic_solves_with_the_same_bits_for_any_number_of_workers(void** state)
+{
+    (void)state;
+    const int32_t            workers[] = {1, 2, 3, 8};
+    const flx_factor_options options   = {.single = true, .single_arithmetic = true};
+    int32_t                  n1;
+    flx_csc                  a     = large_lattice(2.0, &n1);
+    const int64_t            n2    = a.n - n1;
+    float*                   x     = malloc(3 * (size_t)a.n * sizeof *x);
+    uint64_t                 first = 0;
+    for (int k = 0; k < 4; ++k)
+    {
+        flx_context* ctx = test_context(workers[k]);
+        flx_factor*  f   = NULL;
+        CHECK_OK(flx__factor_create(ctx, &a, n1, &options, NULL, &f));
+        assert_true(flx__factor_get_info(f).single_arithmetic);
+        uint64_t hash = flx__hash(FLX_HASH_START, flx__factor_schur(f), n2 * n2 * (int64_t)sizeof(double));
+        solve_single(ctx, f, &a, n1, x);
+        hash          = flx__hash(hash, x, 3 * (int64_t)a.n * (int64_t)sizeof *x);
+        uint64_t seed = 99;
+        for (int32_t i = 0; i < a.n; ++i) CHECK_NEAR((double)x[i], 1.0, 1e-4); // the softest motion
+        for (int32_t i = a.n; i < 3 * a.n; ++i) CHECK_NEAR((double)x[i], 2.0 * test_random(&seed) - 1.0, 1e-3);
+        if (k == 0) first = hash;
+        assert_true(hash == first);
+        flx__factor_destroy(f);
+        flx_context_destroy(ctx);
+    }
+    free(x);
+    csc_free(&a);
+}
+
+static void what_single_arithmetic_would_spoil_is_done_in_double(void** state)
+{
+    (void)state;
+    flx_context* ctx = test_context(2);
+    int32_t      n1;
+    flx_csc      a    = large_lattice(1e-5, &n1); // 1e7 times softer than it is stiff inside
+    float*       x[2] = {malloc(3 * (size_t)a.n * sizeof(float)), malloc(3 * (size_t)a.n * sizeof(float))};
+    for (int k = 0; k < 2; ++k)
+    {
+        const flx_factor_options options = {.single = true, .single_arithmetic = k == 1};
+        flx_factor*              f       = NULL;
+        CHECK_OK(flx__factor_create(ctx, &a, n1, &options, NULL, &f));
+        assert_false(flx__factor_get_info(f).single_arithmetic);
+        solve_single(ctx, f, &a, n1, x[k]);
+        flx__factor_destroy(f);
+    }
+    assert_memory_equal(x[0], x[1], 3 * (size_t)a.n * sizeof(float));
+    free(x[0]);
+    free(x[1]);
+    csc_free(&a);
+    assert_int_equal(flx_context_bytes_now(ctx), 0);
+    flx_context_destroy(ctx);
+}
+
 static void a_component_that_nothing_holds_is_named(void** state)
 {
     (void)state;
@@ -467,11 +577,15 @@ static void a_component_that_nothing_holds_is_named(void** state)
     flx_csc     a   = edges_matrix(&e, order);
     flx_factor* f   = NULL;
     int32_t     bad = -1;
-    CHECK_FAILS(flx__factor_create(ctx, &a, a.n, &options, &bad, &f), FLX_ERR_UNHELD);
-    assert_null(f);
-    assert_in_range(bad, 0, e.n - 1);
-    assert_true(at[order[bad]][1] > 2);
-    assert_int_equal(flx_context_bytes_now(ctx), 0);
+    for (int k = 0; k < 2; ++k)
+    {
+        options.single_arithmetic = k == 1;
+        CHECK_FAILS(flx__factor_create(ctx, &a, a.n, &options, &bad, &f), FLX_ERR_UNHELD);
+        assert_null(f);
+        assert_in_range(bad, 0, e.n - 1);
+        assert_true(at[order[bad]][1] > 2);
+        assert_int_equal(flx_context_bytes_now(ctx), 0);
+    }
     csc_free(&a);
     free(order);
     free(at);
@@ -512,19 +626,18 @@ static void indefinite_and_nonfinite_matrices_are_refused(void** state)
     flx_context_destroy(ctx);
 }
 
-static void every_failed_allocation_leaves_nothing_behind(void** state)
+static void fail_every_allocation(double stiffness, const flx_factor_options* options)
 {
-    (void)state;
-    flx_context*       ctx       = test_context(2);
-    flx_factor_options options   = {.single = true, .keep_double = true};
-    edges              e         = held_lattice(3, 3, 3);
-    flx_csc            a         = edges_matrix(&e, NULL);
-    flx_factor*        f         = NULL;
-    int64_t            countdown = 0;
+    flx_context* ctx = test_context(2);
+    edges        e   = edges_lattice(3, 3, 3, NULL, NULL);
+    for (int32_t v = 0; v < e.n; v += 17) e.diagonal[v] += stiffness;
+    flx_csc     a         = edges_matrix(&e, NULL);
+    flx_factor* f         = NULL;
+    int64_t     countdown = 0;
     for (;; ++countdown)
     {
         flx_context_fail_allocation(ctx, countdown);
-        const flx_status status = flx__factor_create(ctx, &a, a.n - 20, &options, NULL, &f);
+        const flx_status status = flx__factor_create(ctx, &a, a.n - 20, options, NULL, &f);
         flx_context_fail_allocation(ctx, -1);
         if (status == FLX_OK) break;
         assert_int_equal(status, FLX_ERR_MEMORY);
@@ -538,6 +651,13 @@ static void every_failed_allocation_leaves_nothing_behind(void** state)
     edges_free(&e);
     assert_int_equal(flx_context_bytes_now(ctx), 0);
     flx_context_destroy(ctx);
+}
+
+static void every_failed_allocation_leaves_nothing_behind(void** state)
+{
+    (void)state;
+    fail_every_allocation(2.0, &(flx_factor_options){.single = true, .keep_double = true});
+    fail_every_allocation(1e-7, &(flx_factor_options){.single = true, .single_arithmetic = true}); // twice: then double
 }
 
 static void the_top_of_the_tree_survives_failed_allocations_too(void** state)
@@ -644,6 +764,8 @@ int main(void)
         cmocka_unit_test(forward_and_backward_are_transposes_of_one_factor),
         cmocka_unit_test(same_bits_for_any_number_of_workers),
         cmocka_unit_test(single_precision_equals_double_within_1e_4),
+        cmocka_unit_test(single_arithmetic_solves_with_the_same_bits_for_any_number_of_workers),
+        cmocka_unit_test(what_single_arithmetic_would_spoil_is_done_in_double),
         cmocka_unit_test(a_component_that_nothing_holds_is_named),
         cmocka_unit_test(indefinite_and_nonfinite_matrices_are_refused),
         cmocka_unit_test(every_failed_allocation_leaves_nothing_behind),
