@@ -1,5 +1,5 @@
 # Rooms in order of dependency: a room sees itself and those before it (tools/check-layers.py holds it to that).
-set(FLX_ROOMS base math sparse kernels constraints mesh scene contact model solver recording reduce)
+set(FLX_ROOMS base math sparse kernels constraints mesh scene contact model solver recording reduce study)
 
 add_library(flx_flags INTERFACE)
 target_compile_options(flx_flags INTERFACE -Wall -Wextra -Wconversion -Wshadow -Wno-sign-conversion -fno-math-errno

@@ -31,6 +31,7 @@ MAY_INCLUDE = {
     "solver": SOLVER,
     "recording": SOLVER + ["recording"],
     "reduce": SOLVER + ["recording", "reduce"],
+    "study": SOLVER + ["recording", "reduce", "study"],
 }
 ONLY_PUBLIC_BASE = {"base", "math", "sparse", "kernels"}
 # A table of names and numbers, no code: the scene's schema reads the solver's settings from it.

@@ -149,6 +149,8 @@ void   cli_clear_bar(cli* c);
 bool cli_setup_progress(void* user, const char* what, double done);
 void cli_setup_end(cli* c);
 void cli_frame_progress(cli* c, int32_t frame, int32_t frames, int32_t first, double since, double ms_step);
+/// One task whose share of the whole is known, with an ETA.
+void cli_share_progress(cli* c, const char* what, double done);
 void format_bytes(char text[32], double bytes);
 
 // --- signals ------------------------------------------------------------------------------------------------
@@ -184,6 +186,6 @@ bool print_data(cli* c, const char* text); // to stdout; false when the reader i
 
 // --- verbs --------------------------------------------------------------------------------------------------
 
-extern const cli_verb cli_run, cli_check, cli_mesh, cli_render, cli_export, cli_info, cli_schema, cli_bench;
+extern const cli_verb cli_run, cli_check, cli_mesh, cli_render, cli_export, cli_info, cli_schema, cli_bench, cli_study;
 
 #endif

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 const cli_verb* const cli_verbs[] = {&cli_run,  &cli_check,  &cli_mesh,  &cli_render, &cli_export,
-                                     &cli_info, &cli_schema, &cli_bench, NULL};
+                                     &cli_info, &cli_schema, &cli_bench, &cli_study, NULL};
 
 static void print_overview(FILE* out)
 {

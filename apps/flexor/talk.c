@@ -159,6 +159,14 @@ void cli_frame_progress(cli* c, int32_t frame, int32_t frames, int32_t first, do
     show(c, "", all > 0 ? (double)done / all : 1, false, rest);
 }
 
+void cli_share_progress(cli* c, const char* what, double done)
+{
+    const double used = cli_now() - c->started, left = done > 0 ? used / done * (1 - done) : 0;
+    char         rest[32];
+    snprintf(rest, sizeof rest, "ETA %d:%02d", (int)left / 60, (int)left % 60);
+    show(c, what, done, false, done > 0 ? rest : "");
+}
+
 void format_bytes(char text[32], double bytes)
 {
     const char* const units[] = {"B", "KB", "MB", "GB", "TB"};

@@ -9,5 +9,6 @@
 #include "flexor/recording.h"
 #include "flexor/scene.h"
 #include "flexor/solver.h"
+#include "flexor/study.h"
 
 #endif
