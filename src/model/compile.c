@@ -33,6 +33,47 @@ done:
     return status;
 }
 
+/// Constraints in the order of their first vertices, so that what a step reads together lies together.
+static flx_status sort_batch(flx_context* ctx, flx_constraint_batch* b, int32_t n)
+{
+    flx_status           status = FLX_OK;
+    flx_constraint_batch to     = {.type = b->type, .count = b->count};
+    const int32_t        rows = b->type->rows, params = b->type->params;
+    int32_t *            key = NULL, *first = NULL, *from = NULL;
+    FLX_NEW(ctx, key, b->count);
+    for (int32_t j = 0; j < b->count; ++j)
+    {
+        key[j] = b->vertex[b->first[j]];
+        for (int32_t k = b->first[j]; k < b->first[j + 1]; ++k) key[j] = b->vertex[k] < key[j] ? b->vertex[k] : key[j];
+    }
+    FLX_TRY(flx__group(ctx, b->count, key, n, &first, &from));
+    FLX_NEW(ctx, to.first, (int64_t)b->count + 1);
+    FLX_NEW(ctx, to.vertex, b->first[b->count]);
+    FLX_NEW(ctx, to.coefficient, (int64_t)b->first[b->count] * rows);
+    FLX_NEW(ctx, to.weight, b->count);
+    FLX_NEW(ctx, to.param, (int64_t)b->count * params);
+    to.first[0] = 0;
+    for (int32_t j = 0; j < b->count; ++j)
+    {
+        const int32_t at = b->first[from[j]], columns = b->first[from[j] + 1] - at;
+        memcpy(to.vertex + to.first[j], b->vertex + at, 4 * (size_t)columns);
+        memcpy(to.coefficient + (int64_t)to.first[j] * rows, b->coefficient + (int64_t)at * rows,
+               8 * (size_t)columns * (size_t)rows);
+        memcpy(to.param + (int64_t)j * params, b->param + (int64_t)from[j] * params, 8 * (size_t)params);
+        to.weight[j]    = b->weight[from[j]];
+        to.first[j + 1] = to.first[j] + columns;
+    }
+    flx__constraint_batch_release(ctx, b);
+    *b = to;
+    to = (flx_constraint_batch){0};
+done:
+    flx__constraint_batch_release(ctx, &to);
+    flx__free(ctx, key);
+    flx__free(ctx, first);
+    flx__free(ctx, from);
+    return status;
+}
+
 /// Neighbours of vertex i by constraints, those not seen yet.
 static flx_status meet_in_constraints(const flx_model* m, int32_t i, int32_t* seen, flx_graph* graph, int64_t* room,
                                       int64_t* at)
@@ -113,6 +154,7 @@ static flx_status number_vertices(flx_build* build)
     FLX_NEW(ctx, m->user_of, n);
     for (int32_t k = 0; k < n; ++k) seen[order[k]] = k;
     renumber_constraints(m, seen);
+    for (int32_t b = 0; b < m->batch_count; ++b) FLX_TRY(sort_batch(ctx, &m->batch[b], n));
     FLX_TRY(gather_constraints(m, n));
     FLX_NEW(ctx, m->x_rest, 3 * (int64_t)n);
     for (int32_t k = 0; k < n; ++k)

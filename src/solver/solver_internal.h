@@ -32,10 +32,14 @@ typedef struct flx_element_work
 /// The local step of constraints; pull.c.
 typedef struct flx_pull_work
 {
-    int64_t* first;       // [batch_count] where a batch's part of y begins
+    int64_t* first;       // [batch_count] first row of a batch in y
     int64_t* first_chunk; // [batch_count + 1]
-    double*  y;           // w (p - S x) of all constraints, [rows][3] each
+    double*  x;           // [n][4] positions, and a 0
+    double*  y;           // [rows of all constraints][4] w (p - S x), and a 0
     double*  energy;      // [chunks] J
+    int64_t* of_vertex;   // [n + 1] its part of the two below
+    int32_t* row;         // a row of y
+    double*  coefficient; // and what it counts
 
     void (**project)(int32_t count, const double* z, const double* param, double* p); // [batch_count]
 } flx_pull_work;
