@@ -16,7 +16,7 @@ typedef struct flexor_state
 static bool setup(yard* y, const yard_matrix* a, double ms[2])
 {
     flexor_state*            s       = y->state;
-    const flx_factor_options options = {.single = true};
+    const flx_factor_options options = {.single = true, .single_arithmetic = true}; // as a step in single precision has it
     flx__factor_destroy(s->factor);
     s->factor      = NULL;
     int32_t* order = malloc((size_t)a->n * sizeof *order);
