@@ -186,6 +186,7 @@ bool print_data(cli* c, const char* text); // to stdout; false when the reader i
 
 // --- verbs --------------------------------------------------------------------------------------------------
 
-extern const cli_verb cli_run, cli_check, cli_mesh, cli_render, cli_export, cli_info, cli_schema, cli_bench, cli_study;
+extern const cli_verb cli_run, cli_check, cli_mesh, cli_render, cli_export, cli_info, cli_schema, cli_bench, cli_study,
+    cli_reduce;
 
 #endif

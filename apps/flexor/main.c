@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-const cli_verb* const cli_verbs[] = {&cli_run,  &cli_check,  &cli_mesh,  &cli_render, &cli_export,
-                                     &cli_info, &cli_schema, &cli_bench, &cli_study, NULL};
+const cli_verb* const cli_verbs[] = {&cli_run,    &cli_check, &cli_mesh,  &cli_render, &cli_export, &cli_info,
+                                     &cli_schema, &cli_bench, &cli_study, &cli_reduce, NULL};
 
 static void print_overview(FILE* out)
 {

@@ -7,6 +7,7 @@
 #include "flexor/mesh.h"
 #include "flexor/model.h"
 #include "flexor/recording.h"
+#include "flexor/reduce.h"
 #include "flexor/scene.h"
 #include "flexor/solver.h"
 #include "flexor/study.h"

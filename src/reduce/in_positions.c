@@ -86,17 +86,19 @@ static void secs_local(flx_reduced_solver* s, flx_samples* of)
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, r, 3, total, 1.0, batch->at, r, of->p, 3, 0.0, y, 3);
 }
 
-static void local_step(flx_reduced_solver* s)
+static void local_step(flx_reduced_solver* s, int32_t round)
 {
     for (int32_t b = 0; b < s->model->batch_count; ++b)
     {
         flx_samples* of = &s->samples[b];
+        if (!of->of->reduced && of->full->type == &flx__attachment && round > 0) continue; // p is there
         if (!of->of->reduced)
         {
             flx__constraints_measure(s->ctx, of->full, s->q, s->system->z[b]);
             flx__constraints_project(s->ctx, of->full, s->system->z[b], s->system->p[b]);
             s->counts.projections += of->full->count;
-            s->counts.round_entries += 3 * (int64_t)of->full->count * of->rows;
+            *(s->all_reduced ? &s->counts.frame_entries : &s->counts.round_entries) +=
+                3 * (int64_t)of->full->count * of->rows;
         }
         else if (is_secs(s))
             secs_local(s, of);
@@ -178,7 +180,7 @@ flx_status flx__positions_frame(flx_reduced_solver* s, const flx_pd_drive* drive
 
     for (int32_t round = 0; round < rounds; ++round)
     {
-        local_step(s);
+        local_step(s, round);
         if (!s->all_reduced || round == 0)
             base_step(s, s->all_reduced ? &s->counts.frame_entries : &s->counts.round_entries);
         if (is_secs(s)) secs_subtract(s);

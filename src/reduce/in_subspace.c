@@ -111,6 +111,10 @@ static void predict(flx_reduced_solver* s, const flx_pd_drive* drive)
     }
     for (int i = 0; i < 3 * k; ++i) s->rhs0[i] = s->a_next[i] / (h * h);
     place_held(system, drive, s->state.frame + 1);
+    for (int32_t b = 0; b < m->batch_count; ++b) // targets may have moved
+        if (!m->batch[b].reduced && s->samples[b].of->element_count > 0)
+            memcpy(s->samples[b].packed.param, s->samples[b].full->param,
+                   (size_t)s->samples[b].full->count * (size_t)s->samples[b].full->type->params * sizeof(double));
     for (int32_t i = 0; i < system->held_count; ++i)
         cblas_dger(CblasRowMajor, k, 3, system->held_weight, m->w + (int64_t)system->held[i] * k, 1,
                    system->place + 3 * (int64_t)i, 1, s->rhs0, 3);

@@ -90,6 +90,7 @@ static uint64_t hash_batch(uint64_t hash, const flx_constraint_batch* b)
     hash                  = flx__hash(hash, b->vertex, entries * (int64_t)sizeof *b->vertex);
     hash                  = flx__hash(hash, b->coefficient, entries * b->type->rows * (int64_t)sizeof *b->coefficient);
     hash                  = flx__hash(hash, b->weight, b->count * (int64_t)sizeof *b->weight);
+    if (b->type == &flx__attachment) return hash; // targets move
     return flx__hash(hash, b->param, (int64_t)b->count * b->type->params * (int64_t)sizeof *b->param);
 }
 

@@ -46,7 +46,7 @@ typedef struct flx_reduced_batch
 {
     char     type[32];      // the constraint's name
     int32_t  count, rows;   // elements of the full batch, rows of each
-    bool     reduced;       // false: all elements, as in the full-order model
+    bool     reduced;       // false: all elements, as in the full-order model; attachments are never reduced
     int32_t  modes;         // r; fewer than asked when the snapshots have less rank
     int32_t  first_mode;    // place among the model's modes
     int32_t  element_count; // m: those that are projected
@@ -83,7 +83,9 @@ typedef struct flx_reduced_model
     double* matrix;   // [k][k] A reduced, both triangles
     double* lift;     // [faces][k][R] W^T S^T W V; fits
 
-    double seconds; // offline
+    double  seconds; // offline
+    int32_t rounds;  // of a frame, and the error there was on the training run; 0: not known
+    double  error;
 } flx_reduced_model;
 
 void flx__reduced_model_destroy(flx_reduced_model* model); // NULL is welcome

@@ -46,8 +46,10 @@ static void batch_arrays(const flx_reduced_model* m, int32_t b, array out[BATCH_
     const int64_t      elements = batch->element_count, rows = elements * batch->rows;
     const bool         fits = m->fit != FLX_FIT_NONE;
     out[0] = (array){.name = "element", .type = FLX__H5_I32, .data = (void**)&batch->element, .rows = elements};
-    out[1] =
-        (array){.name = "weight", .type = FLX__H5_F64, .data = (void**)&batch->weight, .rows = fits ? 0 : elements};
+    out[1] = (array){.name = "weight",
+                     .type = FLX__H5_F64,
+                     .data = (void**)&batch->weight,
+                     .rows = fits && batch->reduced ? 0 : elements};
     out[2] = real_array("at", &batch->at, m->method == FLX_REDUCTION_SECS ? rows : 0, batch->modes);
     out[3] = real_array("fit", &batch->fit, fits ? (m->fit == FLX_FIT_SPLIT ? 3 : 1) * (int64_t)batch->modes : 0,
                         rows * (m->fit == FLX_FIT_SHARED ? 3 : 1));
@@ -102,7 +104,9 @@ static flx_status put_model(flx__h5* h5, flx_reduced_model* m)
     FLX_TRY(flx__h5_put_integer(h5, "batches", m->batch_count));
     FLX_TRY(flx__h5_put_integer(h5, "modes", m->modes));
     FLX_TRY(flx__h5_put_integer(h5, "subspace", m->subspace));
+    FLX_TRY(flx__h5_put_integer(h5, "rounds", m->rounds));
     FLX_TRY(flx__h5_put_reals(h5, "seconds", 1, &m->seconds));
+    FLX_TRY(flx__h5_put_reals(h5, "error", 1, &m->error));
     for (int32_t b = 0; b < m->batch_count; ++b) FLX_TRY(put_batch(h5, m, b));
     FLX_TRY(put_arrays(h5, arrays, MODEL_ARRAYS));
 done:
@@ -167,7 +171,7 @@ static bool consistent(const flx_reduced_model* m, const flx_reduced_batch* b)
     if (b->rows < 1 || b->rows > FLX_CONSTRAINT_ROWS || b->count < 0) return false;
     if (b->modes < 0 || b->first_mode < 0 || b->first_mode > m->modes - b->modes) return false;
     if (b->element_count < 0 || b->element_count > b->count) return false;
-    return b->reduced || (b->modes == 0 && b->element_count == 0);
+    return b->reduced || b->modes == 0;
 }
 
 static flx_status get_batch(flx__h5* h5, const char* path, flx_reduced_model* m, int32_t b)
@@ -242,7 +246,9 @@ static flx_status get_model(flx__h5* h5, const char* path, flx_reduced_model* m)
     FLX_TRY(get_count(h5, "batches", 0, 1000, &m->batch_count));
     FLX_TRY(get_count(h5, "modes", 0, MOST_MODES, &m->modes));
     FLX_TRY(get_count(h5, "subspace", 0, MOST_MODES, &m->subspace));
+    FLX_TRY(get_count(h5, "rounds", 0, 100000, &m->rounds));
     FLX_TRY(flx__h5_get_reals(h5, "seconds", 1, &m->seconds));
+    FLX_TRY(flx__h5_get_reals(h5, "error", 1, &m->error));
     FLX_NEW_ZERO(m->ctx, m->batch, m->batch_count);
     for (int32_t b = 0; b < m->batch_count; ++b) FLX_TRY(get_batch(h5, path, m, b));
     model_arrays(m, arrays);

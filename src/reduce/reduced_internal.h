@@ -23,8 +23,8 @@ struct flx_reduced_solver
     flx_context*             ctx;
     flx_pd_system*           system;
     const flx_reduced_model* model;
-    flx_samples*             samples; // [batch_count]; of batches that are not reduced: empty
-    bool                     all_reduced;
+    flx_samples*             samples;     // [batch_count]; of batches that are not reduced: empty
+    bool                     all_reduced; // but for attachments, whose projections do not move within a frame
     flx_reduced_counts       counts;
 
     // in positions

@@ -79,7 +79,7 @@ flx_status flx__reduced_solver_create(flx_pd_system* system, const flx_reduced_m
     FLX_NEW_ZERO(s->ctx, s->samples, model->batch_count);
     for (int32_t b = 0; b < model->batch_count; ++b)
     {
-        s->all_reduced = s->all_reduced && model->batch[b].reduced;
+        s->all_reduced = s->all_reduced && (model->batch[b].reduced || system->batch[b].type == &flx__attachment);
         FLX_TRY(pack_samples(s->ctx, &model->batch[b], &system->batch[b], &s->samples[b]));
     }
     FLX_TRY(model->subspace > 0 ? flx__subspace_create(s) : flx__positions_create(s));

@@ -197,8 +197,9 @@ static flx_status check_options(flx_context* ctx, const flx_pd_system* system, c
     return FLX_OK;
 }
 
-static bool is_reduced(const flx_reduction_options* o, int32_t b)
+static bool is_reduced(const flx_pd_system* system, const flx_reduction_options* o, int32_t b)
 {
+    if (system->batch[b].type == &flx__attachment) return false; // linear: nothing to gain
     return flx__reduction_in_subspace(o->method) || b >= 32 || (o->batches >> b & 1);
 }
 
@@ -223,7 +224,7 @@ static flx_status begin_model(flx_trainer* t)
         snprintf(batch->type, sizeof batch->type, "%s", full->type->name);
         batch->count   = full->count;
         batch->rows    = full->type->rows;
-        batch->reduced = is_reduced(t->options, b);
+        batch->reduced = is_reduced(t->system, t->options, b);
     }
 done:
     return status;

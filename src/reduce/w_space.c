@@ -361,17 +361,18 @@ flx_status flx__train_subspace(flx_trainer* t)
     for (int32_t b = 0; b < m->batch_count; ++b)
     {
         FLX_TRY(measure_modes(t, b, &sw[b]));
-        add_gram(t->snapshot[b].rows, k, sw[b], m->matrix);
+        add_gram((int64_t)t->system->batch[b].count * t->system->batch[b].type->rows, k, sw[b], m->matrix);
     }
     if (m->fit != FLX_FIT_NONE) FLX_TRY(lift_modes(t));
-    if (m->fit != FLX_FIT_NONE) goto done;
 
     memcpy(factor, m->matrix, (size_t)k * (size_t)k * sizeof *factor);
     FLX_TRY(flx__dense_cholesky_f64(t->ctx, k, factor, k, NULL));
     if (ecsw) base_matrix(t, m->matrix);
     for (int32_t b = 0; b < m->batch_count; ++b)
     {
-        FLX_TRY(m->method == FLX_REDUCTION_W ? take_all(t, b) : weigh(t, b, sw[b], factor));
+        const bool whole = m->method == FLX_REDUCTION_W || !m->batch[b].reduced;
+        if (!whole && m->fit != FLX_FIT_NONE) continue;
+        FLX_TRY(whole ? take_all(t, b) : weigh(t, b, sw[b], factor));
         finish_weights(t, b, sw[b], ecsw ? m->matrix : NULL);
     }
     if (ecsw) FLX_TRY(compare_matrices(t, factor, m->matrix));

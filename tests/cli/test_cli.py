@@ -20,7 +20,7 @@ SOURCE = pathlib.Path(sys.argv[2]).resolve()
 BEAM = SOURCE / "scenes" / "beam.yaml"
 FLOOR = SOURCE / "scenes" / "block-on-floor.yaml"
 CASES = SOURCE.parent / "shared" / "cases"  # inputs that broke other engines; not part of the source
-VERBS = ["run", "check", "mesh", "render", "export", "info", "schema", "bench"]
+VERBS = ["run", "check", "mesh", "render", "export", "info", "schema", "bench", "reduce"]
 
 TRIANGLE = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"
 TETRA = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
@@ -588,6 +588,36 @@ class Bench(Cli):
         done, rows = self.bench("--frames", "2", "--set", "strategy=pcg")
         self.assertEqual((rows[0]["forward_GB_per_s"], rows[0]["backward_GB_per_s"]), ("", ""))
         self.assertEqual(len(done.stdout.splitlines()[1].split()), len(done.stdout.splitlines()[0].split()) - 4)
+
+
+class Reduce(Cli):
+    TWIST = SOURCE / "scenes" / "cloth-twist.yaml"
+
+    def test_a_model_is_learnt_looked_at_and_run(self):
+        few = ("--set", "run.frames=8")
+        self.flexor("reduce", "train", self.TWIST, *few, "--modes", 6, "-o", "model.h5")
+        facts = json.loads(self.flexor("reduce", "report", "model.h5", "--json").stdout)
+        self.assertEqual(facts["method"], "secs")
+        self.assertLess(facts["error"], 0.02)
+        strain = next(c for c in facts["constraints"] if c["constraint"] == "strain")
+        self.assertLessEqual(strain["projected"], 30)
+        self.assertEqual(strain["count"], 3200)
+        self.flexor("reduce", "run", "model.h5", self.TWIST, *few, "-o", "small")
+        self.assertEqual(json.loads(self.flexor("info", "small", "--json").stdout)["frames"], 9)
+        self.assertIn("exists", self.flexor("reduce", "train", self.TWIST, *few, "-o", "model.h5", code=1).stderr)
+        other = self.flexor("reduce", "run", "model.h5", SOURCE / "scenes" / "bar-twist.yaml", "--set",
+                            "solver.mode=dynamic", code=2)
+        self.assertIn("another system", other.stderr)
+
+    def test_what_it_cannot_do_is_said(self):
+        self.assertIn("wind", self.flexor("reduce", "train", SOURCE / "scenes" / "cloth-corners.yaml", "-o", "m.h5",
+                                          code=3).stderr)
+        self.assertIn("-o", self.flexor("reduce", "train", self.TWIST, code=2).stderr)
+        self.assertIn("report", self.flexor("reduce", "learn", self.TWIST, code=2).stderr)
+        self.assertIn("must be one of",
+                      self.flexor("reduce", "train", self.TWIST, "-o", "m.h5", "--method", "magic", code=2).stderr)
+        self.write("no.h5", "nothing")
+        self.flexor("reduce", "report", "no.h5", code=3)
 
 
 class Pictures(Cli):

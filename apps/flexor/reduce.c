@@ -1,0 +1,241 @@
+// flexor reduce: learn a small model from a scene's full-order run, run it, look at it.
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct reduction
+{
+    cli*               c;
+    flx_scene*         scene;
+    flx_model*         model;
+    flx_reduced_model* reduced;
+    flx_reduced*       stepper;
+    flx_state*         state;
+    flx_recorder*      recorder;
+} reduction;
+
+static void release(reduction* r)
+{
+    if (flx_recorder_close(r->recorder) != FLX_OK) cli_fail(r->c, FLX_ERR_IO);
+    flx_state_destroy(r->state);
+    flx_reduced_destroy(r->stepper);
+    flx_reduced_model_destroy(r->reduced);
+    flx_model_destroy(r->model);
+    flx_scene_destroy(r->c->ctx, r->scene);
+}
+
+static bool show(void* user, const char* what, double done)
+{
+    cli_share_progress(user, what, done);
+    return cli_signal_seen() == 0;
+}
+
+/// Scene and model; -1 to go on, else an exit code.
+static int open_scene(reduction* r, const char* path)
+{
+    cli* c    = r->c;
+    int  code = cli_scene(c, path, &r->scene);
+    if (code >= 0) return code;
+    const flx_status status = flx_model_compile(c->ctx, r->scene, cli_setup_progress, c, &r->model);
+    cli_setup_end(c);
+    cli_clear_bar(c);
+    return status == FLX_OK ? -1 : cli_fail(c, status);
+}
+
+// --- report ---------------------------------------------------------------------------------------------------------
+
+static void report_json(cli* c, const flx_reduced_model* m)
+{
+    const flx_reduction_info info = flx_reduced_model_get_info(m);
+    json                     j    = json_memory(true);
+    json_open(&j, NULL, '{');
+    json_text(&j, "schema", "flexor.reduce/1");
+    json_text(&j, "method", info.method);
+    json_integer(&j, "vertices", info.vertex_count);
+    json_integer(&j, "modes", info.modes);
+    json_integer(&j, "subspace", info.subspace);
+    json_integer(&j, "rounds", info.rounds);
+    json_real(&j, "error", info.error);
+    json_real(&j, "seconds", info.seconds);
+    json_open(&j, "constraints", '[');
+    for (int32_t b = 0; b < info.batch_count; ++b)
+    {
+        const flx_reduction_batch_info batch = flx_reduced_model_get_batch(m, b);
+        json_open(&j, NULL, '{');
+        json_text(&j, "constraint", batch.constraint);
+        json_integer(&j, "count", batch.count);
+        json_integer(&j, "projected", batch.elements);
+        json_integer(&j, "modes", batch.modes);
+        json_real(&j, "norm", batch.norm);
+        json_real(&j, "least", batch.least);
+        json_close(&j, '}');
+    }
+    json_close(&j, ']');
+    json_close(&j, '}');
+    char* text = json_end(&j);
+    print_data(c, text);
+    free(text);
+}
+
+static void report_text(const flx_reduced_model* m)
+{
+    const flx_reduction_info info = flx_reduced_model_get_info(m);
+    printf("%s, %d rounds a step, %d vertices\n", info.method, info.rounds, info.vertex_count);
+    if (info.subspace > 0) printf("positions in a subspace of %d\n", info.subspace);
+    printf("error on the training run: %.2e of the box diagonal; learnt in %.2f s\n", info.error, info.seconds);
+    for (int32_t b = 0; b < info.batch_count; ++b)
+    {
+        const flx_reduction_batch_info batch = flx_reduced_model_get_batch(m, b);
+        printf("  %-12s %d of %d projected", batch.constraint, batch.elements, batch.count);
+        if (batch.modes > 0) printf(", %d modes", batch.modes);
+        if (batch.norm > 0) printf(", fit amplifies %.3g", batch.norm);
+        if (batch.least > 0) printf(", worst mode held by %.3g", batch.least);
+        printf("\n");
+    }
+}
+
+static int report(reduction* r, const char* path)
+{
+    const flx_status status = flx_reduced_model_read(r->c->ctx, path, &r->reduced);
+    if (status != FLX_OK) return cli_fail(r->c, status);
+    if (r->c->json)
+        report_json(r->c, r->reduced);
+    else
+        report_text(r->reduced);
+    return CODE_FINE;
+}
+
+// --- train
+// ------------------------------------------------------------------------------------------------------------
+
+static bool read_desc(cli* c, flx_reduction_desc* d)
+{
+    d->method = cli_text(c, "method", d->method);
+    d->force  = cli_flag(c, "accept");
+    return cli_integer(c, "modes", 1, 10000, &d->modes) && cli_integer(c, "elements", 0, 1000000, &d->elements) &&
+           cli_integer(c, "rounds", 1, 10000, &d->rounds) && cli_integer(c, "frames", 0, 1000000, &d->frames);
+}
+
+static int train(reduction* r, const char* scene)
+{
+    cli*               c    = r->c;
+    const char*        path = cli_text(c, "output", NULL);
+    flx_reduction_desc desc = flx_reduction_desc_default();
+    if (!read_desc(c, &desc)) return CODE_USAGE;
+    if (!path)
+    {
+        cli_error(c, CODE_USAGE, "train writes a file: -o MODEL.h5");
+        return CODE_USAGE;
+    }
+    const int code = open_scene(r, scene);
+    if (code >= 0) return code;
+    flx_status status = flx_reduced_model_train(c->ctx, r->model, &desc, show, c, &r->reduced);
+    cli_clear_bar(c);
+    if (status == FLX_ERR_CANCELLED && cli_signal_seen()) cli_signal_raise(cli_signal_seen());
+    if (status == FLX_OK && !make_parent_folders(c, path)) return CODE_INTERNAL;
+    if (status == FLX_OK) status = flx_reduced_model_write(r->reduced, path, cli_flag(c, "force"));
+    if (status != FLX_OK) return cli_fail(c, status);
+    if (c->json)
+        report_json(c, r->reduced);
+    else if (!c->quiet)
+        report_text(r->reduced);
+    return CODE_FINE;
+}
+
+// --- run
+// --------------------------------------------------------------------------------------------------------------
+
+static int step_frames(reduction* r)
+{
+    cli*          c        = r->c;
+    const int32_t substeps = r->scene->settings.substeps;
+    double        busy     = 0;
+    flx_status    status   = r->recorder ? flx_recorder_frame(r->recorder, r->state, NULL) : FLX_OK;
+    int32_t       frame    = 0;
+    while (status == FLX_OK && frame < r->scene->run.frames && !cli_signal_seen())
+    {
+        const double before = cli_now();
+        for (int32_t s = 0; s < substeps && status == FLX_OK; ++s) status = flx_reduced_step(r->stepper, r->state);
+        busy += cli_now() - before;
+        if (status == FLX_OK && r->recorder) status = flx_recorder_frame(r->recorder, r->state, NULL);
+        if (status != FLX_OK) break;
+        cli_share_progress(c, "frames", (double)++frame / r->scene->run.frames);
+    }
+    cli_clear_bar(c);
+    if (status != FLX_OK) return cli_fail(c, status);
+    cli_say(c, "%d frames, %.3f ms a step", frame, frame > 0 ? 1e3 * busy / (frame * substeps) : 0.0);
+    return CODE_FINE;
+}
+
+static int run(reduction* r, const char* path, const char* scene)
+{
+    static const char* const endings[] = {".xdmf", ".frames", ".frames/", NULL};
+    cli*                     c         = r->c;
+    const char*              output    = cli_text(c, "output", NULL);
+    char*                    stem      = output ? stem_of(output, endings) : NULL;
+    flx_status               status    = flx_reduced_model_read(c->ctx, path, &r->reduced);
+    int                      code      = status == FLX_OK ? open_scene(r, scene) : cli_fail(c, status);
+    if (code >= 0) goto done;
+    status = flx_reduced_create(c->ctx, r->model, r->reduced, &r->stepper);
+    if (status == FLX_OK) status = flx_state_create(c->ctx, r->model, &r->state);
+    if (status == FLX_OK && stem && !make_parent_folders(c, stem)) code = CODE_INTERNAL;
+    if (status == FLX_OK && stem && code < 0)
+        status = flx_recorder_create(c->ctx, stem, r->model, cli_flag(c, "force"), false, &r->recorder);
+    if (status != FLX_OK) code = cli_fail(c, status);
+    if (code < 0) code = step_frames(r);
+done:
+    free(stem);
+    if (cli_signal_seen()) cli_signal_raise(cli_signal_seen());
+    return code;
+}
+
+static int reduce(cli* c)
+{
+    reduction    r      = {.c = c};
+    const char*  what   = c->operand[0];
+    const bool   runs   = strcmp(what, "run") == 0;
+    const char*  word[] = {"train", "run", "report", NULL};
+    const char** at     = word;
+    while (*at && strcmp(*at, what) != 0) ++at;
+    if (!*at || c->operand_count != (runs ? 3 : 2))
+    {
+        cli_error(c, CODE_USAGE, "reduce takes: train SCENE -o MODEL.h5; run MODEL.h5 SCENE; report MODEL.h5");
+        return CODE_USAGE;
+    }
+    int code = cli_context(c);
+    if (code >= 0) return code;
+    cli_signals_watch();
+    code = runs                         ? run(&r, c->operand[1], c->operand[2])
+           : strcmp(what, "train") == 0 ? train(&r, c->operand[1])
+                                        : report(&r, c->operand[1]);
+    release(&r);
+    return code;
+}
+
+static const cli_option options[] = {
+    {'o', "output", "PATH", "train: the model's file; run: a recording, none if left out"},
+    {'f', "force", NULL, "overwrite"},
+    {0, "method", "secs|block_deim|deim|qdeim|gpd|gpd_map|gpds|pou|w|w_ecsw|w_mixed|w_gpd|w_block_deim",
+     "train: default secs"},
+    {0, "modes", "R", "train: of each kind of constraint; default 20"},
+    {0, "elements", "M", "train: projected, of each kind of constraint; default five for each mode"},
+    {0, "rounds", "N", "train: local and global rounds of a step; default 20"},
+    {0, "frames", "N", "train: to learn from; default the scene's"},
+    {0, "accept", NULL, "train: keep a model also when it would not hold"},
+    CLI_CACHE_OPTION,
+    CLI_SCENE_OPTIONS,
+    {0, NULL, NULL, NULL},
+};
+
+const cli_verb cli_reduce = {
+    .name     = "reduce",
+    .operands = "train SCENE | run MODEL SCENE | report MODEL",
+    .summary  = "Learn a small model from a scene's run, and run that.",
+    .details  = "For dynamic scenes without contact, wind and fixes that begin or end. A model belongs to its scene's\n"
+                "meshes, materials and time step; gravity, loads and the motion of bones may change.\n",
+    .options  = options,
+    .operands_min = 2,
+    .operands_max = 3,
+    .run          = reduce,
+};

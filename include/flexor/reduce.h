@@ -1,0 +1,90 @@
+/// @file
+/// Reduced models: learn from a full-order run of a scene, then step without visiting all of its elements.
+///
+/// For dynamic scenes without contact, wind and fixes that begin or end. Frames are Projective Dynamics with a fixed
+/// number of local and global rounds in double precision; see src/reduce/model.h for the methods.
+#ifndef FLEXOR_REDUCE_H
+#define FLEXOR_REDUCE_H
+
+#include "flexor/base.h"
+#include "flexor/model.h"
+#include "flexor/solver.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct flx_reduced_model flx_reduced_model; ///< what was learnt
+typedef struct flx_reduced       flx_reduced;       ///< what steps it
+
+/// Get one from flx_reduction_desc_default(), change what you need.
+typedef struct flx_reduction_desc
+{
+    size_t      struct_size;
+    const char* method;   ///< "secs" (default), "block_deim", "deim", "qdeim", "gpd", "gpd_map", "gpds", "pou", "w",
+                          ///< "w_ecsw", "w_mixed", "w_gpd", "w_block_deim"
+    int32_t     modes;    ///< of each kind of constraint, or of the subspace; default 20
+    int32_t     elements; ///< of each kind of constraint; 0 (default): five for each mode, two where a fit is made
+    int32_t     rounds;   ///< local and global rounds of a step; default 20
+    int32_t     frames;   ///< to learn from; 0 (default): the scene's
+    double      least;    ///< refuse elements that hold a mode with less than this, of 1; default 0.03
+    double      amplify;  ///< refuse fits that amplify more than this; default 200
+    bool        force;    ///< refuse neither
+} flx_reduction_desc;
+
+FLX_API flx_reduction_desc flx_reduction_desc_default(void);
+
+/// Run the scene in full order and learn from it. `desc` may be NULL: the default.
+///
+/// Returns FLX_ERR_UNSUPPORTED (the scene has what reduced models do not know: the text says what), FLX_ERR_ARGUMENT
+/// (a method or count that makes no sense; a model that would not hold, with the figure), FLX_ERR_NONFINITE,
+/// FLX_ERR_MEMORY, FLX_ERR_CANCELLED.
+FLX_API FLX_MUST_CHECK flx_status flx_reduced_model_train(flx_context* ctx, const flx_model* model,
+                                                      const flx_reduction_desc* desc, flx_progress_fn progress,
+                                                      void* user, flx_reduced_model** out);
+FLX_API void                      flx_reduced_model_destroy(flx_reduced_model* reduction); ///< NULL is welcome
+
+/// One file, whole or not at all. Returns FLX_ERR_EXISTS (without `overwrite`), FLX_ERR_IO, FLX_ERR_MEMORY.
+FLX_API FLX_MUST_CHECK flx_status flx_reduced_model_write(const flx_reduced_model* reduction, const char* path, bool overwrite);
+/// Returns FLX_ERR_IO, FLX_ERR_FORMAT (another kind of file, cut short, damaged), FLX_ERR_MEMORY.
+FLX_API FLX_MUST_CHECK flx_status flx_reduced_model_read(flx_context* ctx, const char* path, flx_reduced_model** out);
+
+typedef struct flx_reduction_info
+{
+    const char* method;
+    int32_t     vertex_count; ///< of the system
+    int32_t     batch_count;
+    int32_t     modes;    ///< of all constraints together
+    int32_t     subspace; ///< dimension of the positions' subspace; 0: positions are whole
+    int32_t     rounds;   ///< of a step
+    double      error;    ///< on the training run: largest RMS vertex error of a step, as part of the box diagonal
+    double      seconds;  ///< of training, the full-order run not counted
+} flx_reduction_info;
+
+typedef struct flx_reduction_batch_info
+{
+    const char* constraint;
+    int32_t     count;    ///< elements
+    int32_t     elements; ///< that are projected in a round; all of them when it is not reduced
+    int32_t     modes;    ///< 0: it is not reduced
+    double      norm;     ///< of the fit: how much it can amplify; 0: no fit
+    double      least;    ///< how well the elements hold the worst mode: 1 is exact; 0: no cubature
+} flx_reduction_batch_info;
+
+FLX_API flx_reduction_info       flx_reduced_model_get_info(const flx_reduced_model* reduction);
+FLX_API flx_reduction_batch_info flx_reduced_model_get_batch(const flx_reduced_model* reduction, int32_t batch);
+
+/// Ready to step. Model and reduction must outlive it.
+///
+/// Returns FLX_ERR_ARGUMENT when the reduction was trained on another scene: meshes, materials, attachments or the
+/// time step differ; FLX_ERR_UNSUPPORTED as above; FLX_ERR_MEMORY.
+FLX_API FLX_MUST_CHECK flx_status flx_reduced_create(flx_context* ctx, const flx_model* model,
+                                                     const flx_reduced_model* reduction, flx_reduced** out);
+FLX_API void                      flx_reduced_destroy(flx_reduced* reduced); ///< NULL is welcome
+/// Advance one step of 1 / (fps substeps). Touches no heap. Returns FLX_ERR_NONFINITE with `state` as it was.
+FLX_API FLX_MUST_CHECK flx_status flx_reduced_step(flx_reduced* reduced, flx_state* state);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

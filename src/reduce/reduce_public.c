@@ -1,0 +1,267 @@
+// The public interface: a scene's full-order run, training on it, and steps of a flx_state.
+#include "flexor/reduce.h"
+
+#include "reduce/model_file.h"
+#include "reduce/reduced_solver.h"
+#include "reduce/scene_system.h"
+#include "solver/state.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MOST_SNAPSHOTS 200 // more teach little and cost n each
+
+struct flx_reduced
+{
+    flx_context*        ctx;
+    flx_scene_system    scene;
+    flx_reduced_solver* solver;
+    flx_pd_state        state;
+    int32_t             rounds;
+};
+
+flx_reduction_desc flx_reduction_desc_default(void)
+{
+    return (flx_reduction_desc){.struct_size = sizeof(flx_reduction_desc),
+                                .method      = "secs",
+                                .modes       = 20,
+                                .rounds      = 20,
+                                .least       = 0.03,
+                                .amplify     = 200.0};
+}
+
+// --- training -----------------------------------------------------------------------------------------------------
+
+typedef struct course
+{
+    flx_context*      ctx;
+    flx_scene_system* scene;
+    flx_pd_drive      drive;
+    int32_t           steps, stride, rounds;
+    flx_state*        start;
+    double*           q; // [snapshots][n][3]
+    int32_t           snapshots;
+    flx_progress_fn   progress;
+    void*             user;
+} course;
+
+static flx_status begin(course* c, flx_pd_state* state)
+{
+    const size_t     bytes  = 3 * (size_t)c->scene->system->n * sizeof(double);
+    const flx_status status = flx__pd_state_create(c->scene->system, state);
+    if (status != FLX_OK) return status;
+    memcpy(state->q, c->start->x, bytes);
+    memcpy(state->v, c->start->v, bytes);
+    return FLX_OK;
+}
+
+static void damp(const flx_scene_system* scene, flx_pd_state* state)
+{
+    for (int64_t k = 0; k < 3 * (int64_t)scene->system->n; ++k) state->v[k] *= scene->keep;
+}
+
+static flx_status report(const course* c, const char* what, double done)
+{
+    if (!c->progress || c->progress(c->user, what, done)) return FLX_OK;
+    return flx__fail(c->ctx, FLX_ERR_CANCELLED, "cancelled");
+}
+
+static flx_status run_full_order(course* c)
+{
+    flx_status   status = FLX_OK;
+    const size_t length = 3 * (size_t)c->scene->system->n;
+    flx_pd_state state  = {0};
+    FLX_TRY(begin(c, &state));
+    for (int32_t step = 0; step <= c->steps; ++step)
+    {
+        if (step > 0) FLX_TRY(flx__pd_frame(c->scene->system, &c->drive, c->rounds, &state, NULL, NULL));
+        if (step > 0) damp(c->scene, &state);
+        if (step % c->stride == 0) memcpy(c->q + length * (size_t)c->snapshots++, state.q, length * sizeof(double));
+        FLX_TRY(report(c, "full-order run", (double)step / c->steps));
+    }
+done:
+    flx__pd_state_release(c->ctx, &state);
+    return status;
+}
+
+static double distance(const flx_pd_system* system, const double* a, const double* b)
+{
+    double sum = 0.0;
+    for (int64_t k = 0; k < 3 * (int64_t)system->n; ++k) sum += (a[k] - b[k]) * (a[k] - b[k]);
+    return sqrt(sum / system->n) / system->size;
+}
+
+/// The training run by the reduced model: largest distance to the snapshots; infinite when it does not last.
+static flx_status measure_error(course* c, const flx_reduced_model* model, double* error)
+{
+    flx_status          status = FLX_OK;
+    const size_t        length = 3 * (size_t)c->scene->system->n;
+    flx_reduced_solver* solver = NULL;
+    flx_pd_state        state  = {0};
+    *error                     = 0.0;
+    FLX_TRY(flx__reduced_solver_create(c->scene->system, model, &solver));
+    FLX_TRY(begin(c, &state));
+    for (int32_t step = 1; step <= c->steps; ++step)
+    {
+        flx__reduced_start(solver, &state);
+        status = flx__reduced_frame(solver, &c->drive, c->rounds, NULL, NULL);
+        flx__reduced_read(solver, &state);
+        damp(c->scene, &state);
+        if (status == FLX_ERR_NONFINITE) *error = INFINITY;
+        if (status != FLX_OK) break;
+        if (step % c->stride == 0)
+            *error = fmax(*error, distance(c->scene->system, state.q, c->q + length * (size_t)(step / c->stride)));
+        FLX_TRY(report(c, "reduced run", (double)step / c->steps));
+    }
+    if (status == FLX_ERR_NONFINITE) status = FLX_OK;
+done:
+    flx__pd_state_release(c->ctx, &state);
+    flx__reduced_solver_destroy(solver);
+    return status;
+}
+
+static flx_status read_desc(flx_context* ctx, const flx_reduction_desc* d, flx_reduction_options* out)
+{
+    flx_reduction method = FLX_REDUCTION_SECS;
+    if (d->struct_size != sizeof *d) return flx__fail(ctx, FLX_ERR_ARGUMENT, "a description of another size");
+    if (!d->method || !flx__reduction_find(d->method, &method))
+        return flx__fail(ctx, FLX_ERR_ARGUMENT, "there is no reduction method '%s'", d->method ? d->method : "");
+    if (d->rounds < 1 || d->rounds > 10000)
+        return flx__fail(ctx, FLX_ERR_ARGUMENT, "rounds = %d is outside [1, 10000]", d->rounds);
+    if (d->frames < 0) return flx__fail(ctx, FLX_ERR_ARGUMENT, "frames = %d is negative", d->frames);
+    *out          = flx__reduction_options_default(method, d->modes);
+    out->elements = d->elements;
+    out->least    = d->least;
+    out->amplify  = d->amplify;
+    out->force    = d->force;
+    return FLX_OK;
+}
+
+flx_status flx_reduced_model_train(flx_context* ctx, const flx_model* model, const flx_reduction_desc* desc,
+                                   flx_progress_fn progress, void* user, flx_reduced_model** out)
+{
+    FLX_ASSERT(ctx && model && out);
+    flx_status               status   = FLX_OK;
+    const flx_reduction_desc standard = flx_reduction_desc_default();
+    const flx_reduction_desc d        = desc ? *desc : standard;
+    flx_scene_system         scene    = {0};
+    flx_reduced_model*       r        = NULL;
+    course                   c        = {.ctx = ctx, .scene = &scene, .progress = progress, .user = user};
+    flx_reduction_options    options;
+
+    *out = NULL;
+    FLX_TRY(read_desc(ctx, &d, &options));
+    FLX_TRY(flx__scene_system_create(ctx, model, &scene));
+    FLX_TRY(flx_state_create(ctx, model, &c.start));
+    c.drive  = flx__scene_system_drive(&scene);
+    c.steps  = (d.frames > 0 ? d.frames : model->scene->run.frames) * model->scene->settings.substeps;
+    c.stride = (c.steps + MOST_SNAPSHOTS - 1) / MOST_SNAPSHOTS;
+    if (c.stride < 1) c.stride = 1;
+    c.rounds = d.rounds;
+    FLX_NEW(ctx, c.q, ((int64_t)c.steps / c.stride + 1) * 3 * scene.system->n);
+    FLX_TRY(run_full_order(&c));
+    const flx_training training = {.frame_count = c.snapshots, .q = c.q};
+    FLX_TRY(flx__reduce_train(scene.system, &training, &options, &r));
+    r->rounds = d.rounds;
+    FLX_TRY(measure_error(&c, r, &r->error));
+    *out = r;
+    r    = NULL;
+
+done:
+    flx_reduced_model_destroy(r);
+    flx__free(ctx, c.q);
+    flx_state_destroy(c.start);
+    flx__scene_system_release(&scene);
+    return status;
+}
+
+void flx_reduced_model_destroy(flx_reduced_model* model)
+{
+    flx__reduced_model_destroy(model);
+}
+
+// --- files and facts ------------------------------------------------------------------------------------------------
+
+flx_status flx_reduced_model_write(const flx_reduced_model* m, const char* path, bool overwrite)
+{
+    return flx__model_file_write(m, path, overwrite);
+}
+
+flx_status flx_reduced_model_read(flx_context* ctx, const char* path, flx_reduced_model** out)
+{
+    return flx__model_file_read(ctx, path, NULL, out);
+}
+
+flx_reduction_info flx_reduced_model_get_info(const flx_reduced_model* m)
+{
+    return (flx_reduction_info){.method       = flx__reduction_name(m->method),
+                                .vertex_count = m->n,
+                                .batch_count  = m->batch_count,
+                                .modes        = m->modes,
+                                .subspace     = m->subspace,
+                                .rounds       = m->rounds,
+                                .error        = m->error,
+                                .seconds      = m->seconds};
+}
+
+flx_reduction_batch_info flx_reduced_model_get_batch(const flx_reduced_model* m, int32_t batch)
+{
+    FLX_ASSERT(batch >= 0 && batch < m->batch_count);
+    const flx_reduced_batch* b = &m->batch[batch];
+    return (flx_reduction_batch_info){.constraint = b->type,
+                                      .count      = b->count,
+                                      .elements   = b->reduced ? b->element_count : b->count,
+                                      .modes      = b->modes,
+                                      .norm       = b->norm,
+                                      .least      = b->least};
+}
+
+// --- steps --------------------------------------------------------------------------------------------------------
+
+flx_status flx_reduced_create(flx_context* ctx, const flx_model* model, const flx_reduced_model* reduction,
+                              flx_reduced** out)
+{
+    flx_status   status = FLX_OK;
+    flx_reduced* r      = NULL;
+    *out                = NULL;
+    FLX_NEW_ZERO(ctx, r, 1);
+    r->ctx    = ctx;
+    r->rounds = reduction->rounds > 0 ? reduction->rounds : flx_reduction_desc_default().rounds;
+    FLX_TRY(flx__scene_system_create(ctx, model, &r->scene));
+    FLX_TRY(flx__pd_state_create(r->scene.system, &r->state));
+    FLX_TRY(flx__reduced_solver_create(r->scene.system, reduction, &r->solver));
+    *out = r;
+    r    = NULL;
+done:
+    flx_reduced_destroy(r);
+    return status;
+}
+
+void flx_reduced_destroy(flx_reduced* r)
+{
+    if (!r) return;
+    flx__reduced_solver_destroy(r->solver);
+    flx__pd_state_release(r->ctx, &r->state);
+    flx__scene_system_release(&r->scene);
+    flx__free(r->ctx, r);
+}
+
+flx_status flx_reduced_step(flx_reduced* r, flx_state* state)
+{
+    FLX_ASSERT(state->model == r->scene.model);
+    const size_t       bytes = 3 * (size_t)r->scene.system->n * sizeof(double);
+    const flx_pd_drive drive = flx__scene_system_drive(&r->scene);
+    memcpy(r->state.q, state->x, bytes);
+    memcpy(r->state.v, state->v, bytes);
+    r->state.frame = (int32_t)*state->step;
+    flx__reduced_start(r->solver, &r->state);
+    const flx_status status = flx__reduced_frame(r->solver, &drive, r->rounds, NULL, NULL);
+    if (status != FLX_OK) return status;
+    flx__reduced_read(r->solver, &r->state);
+    damp(&r->scene, &r->state);
+    memcpy(state->x, r->state.q, bytes);
+    memcpy(state->v, r->state.v, bytes);
+    *state->step += 1;
+    *state->time = *state->step * r->scene.h;
+    return FLX_OK;
+}

@@ -1,0 +1,23 @@
+// A compiled scene as a full-order system: what reduction starts from outside of the laboratory.
+#ifndef FLX_REDUCE_SCENE_SYSTEM_H
+#define FLX_REDUCE_SCENE_SYSTEM_H
+
+#include "model/model.h"
+#include "reduce/system.h"
+
+typedef struct flx_scene_system
+{
+    const flx_model* model;
+    flx_pd_system*   system;
+    double           h;          // s
+    int32_t          attachment; // batch of the springs; -1: there are none
+    double           keep;       // of a velocity after a step: exp(-damping h)
+} flx_scene_system;
+
+/// Tets as tet strains of weight 2 mu, the model's constraints, and springs as attachments whose targets the drive
+/// moves. FLX_ERR_UNSUPPORTED names what the scene has that this does not know.
+flx_status   flx__scene_system_create(flx_context* ctx, const flx_model* model, flx_scene_system* out);
+void         flx__scene_system_release(flx_scene_system* s);
+flx_pd_drive flx__scene_system_drive(flx_scene_system* s);
+
+#endif

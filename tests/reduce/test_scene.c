@@ -1,0 +1,194 @@
+// Reduction of scenes, through the public interface.
+#include "solver/fixture.h"
+
+#include "reduce/scene_system.h"
+
+#define TWIST                                                                                                          \
+    "flexor: 1\ngravity: 9.81\n"                                                                                       \
+    "bodies:\n"                                                                                                        \
+    "  - {name: sheet, cloth: sheet.obj, material: {area_density: 200 g/m2},\n"                                        \
+    "     constraints: [{strain: 100 N/m}, {bending: 50 uN m}]}\n"                                                     \
+    "  - {name: bar, tets: bar.mesh, material: {young: 50 kPa, density: 1000 kg/m3}}\n"                                \
+    "bones:\n"                                                                                                         \
+    "  - {name: rod, capsule: {from: [0, 0, 0], to: [0, 0.8, 0], radius: 5 mm}}\n"                                     \
+    "fix:\n"                                                                                                           \
+    "  - {body: sheet, region: {box: {min: [-0.01, -1, -1], max: [0.01, 9, 9]}}, bone: rod}\n"                         \
+    "  - {body: bar, region: {box: {min: [-0.01, -1, -1], max: [0.01, 9, 9]}}, bone: rod}\n"                           \
+    "motion:\n"                                                                                                        \
+    "  - {bone: rod, about: [0, 0, 0], axis: [0, 1, 0], keys: [{time: 0}, {time: 0.5 s, angle: 40}]}\n"                \
+    "solver: {mode: dynamic, precision: double, substeps: 2, damping: 0.5}\n"                                          \
+    "run: {frames: 15, fps: 30}\n"
+
+static void open_twist(fixture* f, int override_count, const char* const* overrides)
+{
+    fixture_start(f, 2);
+    fixture_sheet(f, "sheet.obj", (const int[2]){8, 8}, (const double[3]){0, 0, 0}, 0.1);
+    fixture_box(f, "bar.mesh", (const int[3]){6, 2, 2}, (const double[3]){0, 1, 0}, 0.1, 1, 0);
+    fixture_open(f, TWIST, override_count, overrides);
+}
+
+/// Both minimise the same energy, one by increments and its own kernels, the other by plain rounds: when both have
+/// converged, they are at the same place.
+static void the_system_of_a_scene_is_what_the_solver_solves(void** state)
+{
+    (void)state;
+    static const char* const many[] = {"outer=2000"};
+    fixture                  f;
+    open_twist(&f, 1, many);
+    flx_context*     ctx = f.ctx;
+    flx_scene_system scene;
+    flx_pd_state     s;
+    CHECK_OK(flx__scene_system_create(ctx, f.model, &scene));
+    CHECK_OK(flx__pd_state_create(scene.system, &s));
+    const flx_pd_drive drive = flx__scene_system_drive(&scene);
+    for (int step = 0; step < 4; ++step)
+    {
+        fixture_steps(&f, 1, NULL);
+        CHECK_OK(flx__pd_frame(scene.system, &drive, 2000, &s, NULL, NULL));
+        for (int64_t k = 0; k < 3 * (int64_t)f.model->vertex_count; ++k) s.v[k] *= scene.keep;
+        double worst = 0;
+        for (int64_t k = 0; k < 3 * (int64_t)f.model->vertex_count; ++k)
+            worst = fmax(worst, fabs(s.q[k] - f.state->x[k]));
+        CHECK_BELOW(worst, 1e-7); // m; both stop at round-off of a stiffness range of 1e6
+    }
+    flx__pd_state_release(ctx, &s);
+    flx__scene_system_release(&scene);
+    fixture_end(&f);
+}
+
+static void a_scene_is_learnt_written_read_and_run(void** state)
+{
+    (void)state;
+    fixture f;
+    open_twist(&f, 0, NULL);
+    flx_context*       ctx   = f.ctx;
+    flx_reduction_desc desc  = flx_reduction_desc_default();
+    flx_reduced_model *model = NULL, *back = NULL;
+    flx_reduced*       reduced = NULL;
+    char               path[128];
+    desc.modes = 12;
+    CHECK_OK(flx_reduced_model_train(ctx, f.model, &desc, NULL, NULL, &model));
+    snprintf(path, sizeof path, "%s/model.h5", f.folder);
+    CHECK_OK(flx_reduced_model_write(model, path, false));
+    CHECK_OK(flx_reduced_model_read(ctx, path, &back));
+    const flx_reduction_info info = flx_reduced_model_get_info(back);
+    assert_string_equal(info.method, "secs");
+    assert_int_equal(info.rounds, 20);
+    assert_int_equal(info.batch_count, 4);
+    print_message("error on the training run: %.2g\n", info.error);
+    CHECK_BELOW(info.error, 1.5e-3); // twice what was measured
+    assert_string_equal(flx_reduced_model_get_batch(back, 0).constraint, "tet_strain");
+    assert_in_range(flx_reduced_model_get_batch(back, 1).elements, 12, 60); // at most five for each mode
+    assert_string_equal(flx_reduced_model_get_batch(back, 3).constraint, "attachment");
+    assert_int_equal(flx_reduced_model_get_batch(back, 3).modes, 0);
+
+    CHECK_OK(flx_reduced_create(ctx, f.model, back, &reduced));
+    const int64_t before = flx_context_allocation_count(ctx);
+    for (int step = 0; step < 30; ++step) CHECK_OK(flx_reduced_step(reduced, f.state));
+    assert_int_equal(flx_context_allocation_count(ctx), before); // no heap in a step
+    assert_int_equal(flx_state_step_count(f.state), 30);
+    CHECK_NEAR(flx_state_time(f.state), 0.5, 1e-12);
+    flx_reduced_destroy(reduced);
+    flx_reduced_model_destroy(model);
+    flx_reduced_model_destroy(back);
+    fixture_end(&f);
+}
+
+/// Attachments are linear: x0 holds them, and rounds stay as short as without any.
+static void every_method_runs_a_scene_with_moving_attachments(void** state)
+{
+    (void)state;
+    static const char* const methods[] = {"secs", "gpd", "gpds", "w", "w_ecsw", "w_mixed", "w_gpd"};
+    fixture                  f;
+    open_twist(&f, 0, NULL);
+    flx_context* ctx = f.ctx;
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; ++i)
+    {
+        flx_reduction_desc desc  = flx_reduction_desc_default();
+        flx_reduced_model* model = NULL;
+        desc.method              = methods[i];
+        desc.elements            = 80;
+        desc.force               = true;
+        CHECK_OK(flx_reduced_model_train(ctx, f.model, &desc, NULL, NULL, &model));
+        print_message("%s: %.2g\n", methods[i], flx_reduced_model_get_info(model).error);
+        CHECK_BELOW(flx_reduced_model_get_info(model).error, 0.1); // the rod carries the end by 0.3 of the diagonal
+        flx_reduced_model_destroy(model);
+    }
+    fixture_end(&f);
+}
+
+static void a_reduced_model_of_another_scene_is_refused(void** state)
+{
+    (void)state;
+    static const char* const stiffer[] = {"bodies[1].material.young=60 kPa"};
+    fixture                  f, g;
+    open_twist(&f, 0, NULL);
+    open_twist(&g, 1, stiffer);
+    flx_context*       ctx     = f.ctx;
+    flx_reduced_model* model   = NULL;
+    flx_reduced*       reduced = NULL;
+    CHECK_OK(flx_reduced_model_train(ctx, f.model, NULL, NULL, NULL, &model));
+    assert_int_equal(flx_reduced_create(g.ctx, g.model, model, &reduced), FLX_ERR_ARGUMENT);
+    assert_null(reduced);
+    assert_non_null(strstr(flx_context_error(g.ctx), "another system"));
+    flx_reduced_model_destroy(model);
+    fixture_end(&f);
+    fixture_end(&g);
+}
+
+static void what_it_does_not_know_is_refused_by_name(void** state)
+{
+    (void)state;
+    static const struct
+    {
+        const char *set, *says;
+    } cases[] = {{"solver.mode=quasistatic", "quasistatic"}, {"wind.drag=1", "wind"}, {"fix[0].until=1 s", "fixes"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
+    {
+        fixture f;
+        open_twist(&f, 1, &cases[i].set);
+        flx_context*       ctx   = f.ctx;
+        flx_reduced_model* model = NULL;
+        CHECK_FAILS(flx_reduced_model_train(ctx, f.model, NULL, NULL, NULL, &model), FLX_ERR_UNSUPPORTED);
+        assert_null(model);
+        assert_non_null(strstr(flx_context_error(ctx), cases[i].says));
+        fixture_end(&f);
+    }
+}
+
+static bool stop_soon(void* user, const char* what, double done)
+{
+    (void)user, (void)what;
+    return done < 0.4;
+}
+
+static void training_can_be_cancelled_and_checks_its_description(void** state)
+{
+    (void)state;
+    fixture f;
+    open_twist(&f, 0, NULL);
+    flx_context*       ctx   = f.ctx;
+    flx_reduction_desc desc  = flx_reduction_desc_default();
+    flx_reduced_model* model = NULL;
+    CHECK_FAILS(flx_reduced_model_train(ctx, f.model, &desc, stop_soon, NULL, &model), FLX_ERR_CANCELLED);
+    desc.method = "magic";
+    CHECK_FAILS(flx_reduced_model_train(ctx, f.model, &desc, NULL, NULL, &model), FLX_ERR_ARGUMENT);
+    desc        = flx_reduction_desc_default();
+    desc.rounds = 0;
+    CHECK_FAILS(flx_reduced_model_train(ctx, f.model, &desc, NULL, NULL, &model), FLX_ERR_ARGUMENT);
+    assert_null(model);
+    fixture_end(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_system_of_a_scene_is_what_the_solver_solves),
+        cmocka_unit_test(a_scene_is_learnt_written_read_and_run),
+        cmocka_unit_test(every_method_runs_a_scene_with_moving_attachments),
+        cmocka_unit_test(a_reduced_model_of_another_scene_is_refused),
+        cmocka_unit_test(what_it_does_not_know_is_refused_by_name),
+        cmocka_unit_test(training_can_be_cancelled_and_checks_its_description),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
