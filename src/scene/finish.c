@@ -166,7 +166,7 @@ static void finish_cloth(const flx__finish* f)
     flx__reader*             r        = f->reader;
     for (size_t i = 0; i < sizeof others / sizeof others[0]; ++i)
         if (given(f, others[i]))
-            flx__mistake(r->mistakes, place(f, others[i]), "%s is cloth, which has no '%s'; remove one of them",
+            flx__mistake(r->mistakes, place(f, others[i]), "%s is cloth, which has no '%s': remove it",
                          r->path, others[i]);
     if (!given(f, "constraints"))
         flx__mistake(r->mistakes, f->map->at,

@@ -481,6 +481,58 @@ static const mistake_case cases[] = {
       "scene.yaml:2:9: error: bodies[0]: 'surface', 'tets' or 'cloth' is missing: which mesh it is\n"
       "    2 | bodies: {name: arm}\n"
       "      |         ^" },
+    { "cloth with what only a volume has",
+      "flexor: 1\n"
+      "bodies:\n"
+      "  cloth: a.obj\n"
+      "  lattice: {tets: 10 k}\n"
+      "  constraints: {strain: 1}\n"
+      "  material: {density: 900, young: 1}\n",
+      FLX_ERR_SCENE,
+      "scene.yaml:4:12: error: bodies[0] is cloth, which has no 'lattice': remove it\n"
+      "    4 |   lattice: {tets: 10 k}\n"
+      "      |            ^\n"
+      "scene.yaml:6:23: error: bodies[0] is cloth, whose mass is material.area_density, in kg/m2\n"
+      "    6 |   material: {density: 900, young: 1}\n"
+      "      |                       ^~~\n"
+      "scene.yaml:6:35: error: bodies[0] is cloth, whose stiffness stands in 'constraints', not in material.young\n"
+      "    6 |   material: {density: 900, young: 1}\n"
+      "      |                                   ^" },
+    { "cloth of nothing",
+      "flexor: 1\n"
+      "bodies: {cloth: a.obj}\n",
+      FLX_ERR_SCENE,
+      "scene.yaml:2:9: error: bodies[0]: 'constraints' is missing: what the cloth resists, such as [{strain: 200 N/m}]\n"
+      "    2 | bodies: {cloth: a.obj}\n"
+      "      |         ^" },
+    { "a constraint of two kinds",
+      "flexor: 1\n"
+      "bodies: {cloth: a.obj, constraints: {strain: 1, spring: 2}}\n",
+      FLX_ERR_SCENE,
+      "scene.yaml:2:46: error: bodies[0].constraints[0] has both 'spring' and 'strain'; give one of them\n"
+      "    2 | bodies: {cloth: a.obj, constraints: {strain: 1, spring: 2}}\n"
+      "      |                                              ^" },
+    { "limits of a spring",
+      "flexor: 1\n"
+      "bodies: {cloth: a.obj, constraints: {spring: 2, max: 1.1}}\n",
+      FLX_ERR_SCENE,
+      "scene.yaml:2:54: error: bodies[0].constraints[0].max goes with strain, tet_strain or tet_volume\n"
+      "    2 | bodies: {cloth: a.obj, constraints: {spring: 2, max: 1.1}}\n"
+      "      |                                                      ^~~" },
+    { "constraints of cloth on a volume",
+      "flexor: 1\n"
+      "bodies: {tets: a.msh, constraints: [{tet_volume: 1}, {bending: 2}]}\n",
+      FLX_ERR_SCENE,
+      "scene.yaml:2:36: error: bodies[0].constraints[1]: spring, strain and bending are for cloth; say tet_strain or tet_volume\n"
+      "    2 | bodies: {tets: a.msh, constraints: [{tet_volume: 1}, {bending: 2}]}\n"
+      "      |                                    ^" },
+    { "limits as a pair",
+      "flexor: 1\n"
+      "bodies: {cloth: a.obj, constraints: {strain: 2, limits: [0.9, 1.1]}}\n",
+      FLX_ERR_SCENE,
+      "scene.yaml:2:49: error: unknown key 'limits' in bodies[0].constraints[0]: say min: 0.95, max: 1.05\n"
+      "    2 | bodies: {cloth: a.obj, constraints: {strain: 2, limits: [0.9, 1.1]}}\n"
+      "      |                                                 ^~~~~~" },
     { "a lattice around tets",
       "flexor: 1\n"
       "bodies: {tets: a.msh, lattice: {cell: 3 mm}}\n",
