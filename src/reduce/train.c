@@ -10,8 +10,13 @@ flx_reduction_options flx__reduction_options_default(flx_reduction method, int32
 {
     // least: below 0.03 directions of V go slack; amplify: whole-element fits stay below 20, published block DEIM
     // lies between 1e3 and 1e19
-    return (flx_reduction_options){
-        .method = method, .modes = modes, .batches = UINT32_MAX, .match = 0.2, .least = 0.03, .amplify = 200.0};
+    return (flx_reduction_options){.method     = method,
+                                   .modes      = modes,
+                                   .batches    = UINT32_MAX,
+                                   .truncation = 1e-11,
+                                   .match      = 0.2,
+                                   .least      = 0.03,
+                                   .amplify    = 200.0};
 }
 
 // --- snapshots ------------------------------------------------------------------------------------------------

@@ -386,6 +386,28 @@ static void block_deim_amplifies_and_fails_where_whole_elements_do_not(void** st
     close_all(ctx, &bench, model);
 }
 
+/// Falling free, a sheet's projections differ by rounding only: there is one mode. Whoever keeps the rounding, as
+/// published, has modes of noise, and inverses as large as 1/rounding.
+static void rounding_is_no_mode_unless_asked_for(void** state)
+{
+    (void)state;
+    flx_context*          ctx     = test_context(1);
+    flx_trial_bench       bench   = open_bench(ctx, "B1", 15);
+    flx_reduction_options options = flx__reduction_options_default(FLX_REDUCTION_GPD, 10);
+    flx_reduced_model *   clean = NULL, *noisy = NULL;
+    CHECK_OK(flx__trial_train(&bench, &options, &clean));
+    assert_int_equal(clean->modes, 1);
+    CHECK_BELOW(try_run(&bench, clean, FLX_RUN_UNSEEN).verdict.error, 1e-11);
+    options.method     = FLX_REDUCTION_BLOCK_DEIM;
+    options.truncation = 0;
+    options.force      = true;
+    CHECK_OK(flx__trial_train(&bench, &options, &noisy));
+    assert_int_equal(noisy->modes, 10);
+    assert_true(noisy->batch[0].norm > 1e10);
+    flx__reduced_model_destroy(noisy);
+    close_all(ctx, &bench, clean);
+}
+
 static void too_few_elements_are_refused_unless_forced(void** state)
 {
     (void)state;
@@ -651,6 +673,7 @@ int main(void)
         cmocka_unit_test(secs_follows_what_it_was_trained_on_and_stays_sane_where_not),
         cmocka_unit_test(more_runs_to_learn_from_help_with_a_load_not_seen),
         cmocka_unit_test(block_deim_amplifies_and_fails_where_whole_elements_do_not),
+        cmocka_unit_test(rounding_is_no_mode_unless_asked_for),
         cmocka_unit_test(too_few_elements_are_refused_unless_forced),
         cmocka_unit_test(mistakes_are_refused),
         cmocka_unit_test(a_round_costs_the_same_on_a_larger_mesh),
