@@ -27,7 +27,7 @@ static void collect(const flx_study* s, dot_fn x, dot_fn y, dots* d)
         for (int64_t i = 0; i < s->trial_count && n < MOST_DOTS; ++i)
         {
             const flx_study_trial* t = &s->trial[i];
-            if (t->method != s->method[m]->method || t->part >= 0 || !(x(s, t) > 0)) continue;
+            if (t->method != s->method[m]->method || t->part != FLX_STUDY_ALL || !(x(s, t) > 0)) continue;
             d->x[k][n]   = x(s, t);
             d->y[k][n++] = y(s, t);
         }
@@ -84,21 +84,25 @@ static const double* axis_norms(const flx_study* s, int32_t experiment)
     return out;
 }
 
-static void growth_cell(flx_page* page, const flx_study_stability* st)
+/// "growth / radius", coloured by the growth beside the full order's.
+static void growth_cell(flx_page* page, const flx_study_stability* st, const flx_study_stability* full)
 {
-    char text[32];
+    char text[32], radius[32];
     if (!st || !st->known)
     {
         flx__page_text(page, "<td>-");
         return;
     }
     flx__print_c(text, sizeof text, isfinite(st->growth) ? "%.3g" : "inf", st->growth);
-    flx__page_text(page, "<td class='%s'>%s", st->growth > 1.5 ? "x" : st->growth > 1.02 ? "d" : "o", text);
+    flx__print_c(radius, sizeof radius, isnan(st->radius) ? "-" : isfinite(st->radius) ? "%.3g" : "inf", st->radius);
+    const double excess = st->growth / fmax(1.0, full->growth);
+    flx__page_text(page, "<td class='%s'>%s / %s", excess > 1.5 ? "x" : excess > 1.1 ? "d" : "o", text, radius);
+    if (st->slack > 0) flx__page_text(page, " (%d)", st->slack);
 }
 
 static const flx_study_stability* stability_of(const flx_study* s, const char* id, flx_reduction method)
 {
-    const flx_study_trial* t = flx__study_find(s, id, method, s->middle, -1);
+    const flx_study_trial* t = flx__study_find(s, id, method, s->middle, FLX_STUDY_ALL);
     return t ? &t->stability : NULL;
 }
 
@@ -107,7 +111,7 @@ static void cause_row(flx_page* page, int32_t i)
     const flx_study*            s    = page->s;
     const flx_study_experiment* e    = &s->experiment[i];
     const double*               norm = axis_norms(s, i);
-    const flx_study_trial*      t    = flx__study_find(s, e->id, FLX_REDUCTION_BLOCK_DEIM, s->middle, -1);
+    const flx_study_trial*      t    = flx__study_find(s, e->id, FLX_REDUCTION_BLOCK_DEIM, s->middle, FLX_STUDY_ALL);
     char                        text[32];
     flx__page_text(page, "<tr><td>%s", e->id);
     for (int d = 0; d < 3; ++d)
@@ -117,9 +121,9 @@ static void cause_row(flx_page* page, int32_t i)
     }
     flx__page_format(t ? t->verdict[0].error : NAN, text);
     flx__page_text(page, "<td>%s", text);
-    growth_cell(page, &e->stability);
+    growth_cell(page, &e->stability, &e->stability);
     for (int32_t m = 0; m < s->method_count; ++m)
-        if (s->method[m]->main) growth_cell(page, stability_of(s, e->id, s->method[m]->method));
+        if (s->method[m]->main) growth_cell(page, stability_of(s, e->id, s->method[m]->method), &e->stability);
     if (t && t->stability.known && isfinite(t->stability.growth))
         flx__page_text(page, "<td>%.0f / %.0f / %.0f %%", 100 * t->stability.share[0], 100 * t->stability.share[1],
                        100 * t->stability.share[2]);
@@ -131,21 +135,22 @@ static void cause_row(flx_page* page, int32_t i)
 typedef struct range
 {
     double least, most;
-    int    unstable, count; // growth above 1.05
+    int    unstable, expanding, count; // growth above 1.1 times the full order's or 1; a round's radius above 1
 } range;
 
 static range norms_of(const flx_study* s, flx_reduction method)
 {
-    range out = {INFINITY, 0.0, 0, 0};
+    range out = {INFINITY, 0.0, 0, 0, 0};
     for (int64_t i = 0; i < s->trial_count; ++i)
     {
         const flx_study_trial* t = &s->trial[i];
-        if (t->method != method || t->part >= 0) continue;
+        if (t->method != method || t->part != FLX_STUDY_ALL) continue;
         out.least = fmin(out.least, t->numbers.norm);
         out.most  = fmax(out.most, t->numbers.norm);
         if (!t->stability.known) continue;
         ++out.count;
-        out.unstable += t->stability.growth > 1.05;
+        out.unstable += t->stability.growth > 1.1 * fmax(1.0, s->experiment[t->experiment].stability.growth);
+        out.expanding += t->stability.radius > 1.05;
     }
     return out;
 }
@@ -163,7 +168,9 @@ static void state_cause(flx_page* page, const flx_study_method* method)
         flx__page_number(page, r.most, "%s most norm", name);
         flx__page_text(page, "; ");
     }
-    flx__page_text(page, "a disturbance at mid-training grows by more than 5 %% a frame in ");
+    flx__page_text(page, "at mid-training a round expands (spectral radius above 1.05) in ");
+    flx__page_number(page, r.expanding, "%s expanding", name);
+    flx__page_text(page, " and a disturbance of the state grows a tenth faster than 1 and than in the full order in ");
     flx__page_number(page, r.unstable, "%s unstable", name);
     flx__page_text(page, " of ");
     flx__page_number(page, r.count, "%s probed", name);
@@ -182,8 +189,13 @@ static void state_full(flx_page* page)
 
 void flx__page_cause(flx_page* page)
 {
-    static dots      d;
     const flx_study* s = page->s;
+    dots*            d = flx__alloc(s->ctx, 1, sizeof *d);
+    if (!d)
+    {
+        page->status = FLX_ERR_MEMORY;
+        return;
+    }
     flx__page_section(page, "cause", "Why block DEIM fails");
     flx__page_text(page,
                    "<p>The parts V<sub>x</sub>, V<sub>y</sub>, V<sub>z</sub> of an orthonormal basis are not bases "
@@ -193,24 +205,31 @@ void flx__page_cause(flx_page* page)
         if (s->method[m]->main) state_cause(page, s->method[m]);
     state_full(page);
     flx__page_text(page, "</p>\n");
-    collect(s, norm_of, error_of, &d);
+    collect(s, norm_of, error_of, d);
     const flx_plot plot = {
-        "Norm of the fit and error", "norm of the fit", "e, training load", true, 1e-10, 1e4, d.count, d.curve};
+        "Norm of the fit and error", "norm of the fit", "e, training load", true, 1e-10, 1e4, d->count, d->curve};
     flx__plot_legend(page->file, &plot);
     flx__page_text(page, "<div class='grid'>\n");
     flx__plot_write(page->file, &plot);
+    for (int64_t i = 0; i < s->picture_count && page->status == FLX_OK; ++i)
+        if (s->picture[i].group < 0) page->status = flx__page_picture(page, &s->picture[i]);
+    flx__free(s->ctx, d);
     flx__page_text(page,
                    "</div>\n<div class='wide'><table><tr><th>r = %d<th>norm x<th>norm y<th>norm z<th>e, block"
-                   "<th>growth: full order",
+                   "<th>full order",
                    s->middle);
     for (int32_t m = 0; m < s->method_count; ++m)
         if (s->method[m]->main) flx__page_text(page, "<th>%s", s->method[m]->label);
     flx__page_text(page, "<th>block: grows along x / y / z</tr>\n");
     for (int32_t i = 0; i < s->experiment_count; ++i) cause_row(page, i);
-    flx__page_text(page, "</table></div>\n<p class='dim'>Norms of block DEIM's three inverses. Growth: the factor by "
-                         "which a small disturbance of the full order's state at mid-training grows in a frame of each "
-                         "method, with the state held there (power iteration on central differences); below 1 it dies "
-                         "out. The last column says in which directions the one that grows most moves.</p>\n");
+    flx__page_text(page,
+                   "</table></div>\n<p class='dim'>Norms of block DEIM's three inverses. Then, for each method, growth "
+                   "/ radius. Growth: the factor by "
+                   "which a small disturbance of the full order's state at mid-training grows in a frame of each "
+                   "method, with the state held there (power iteration on central differences); below 1 it dies "
+                   "out. Radius: of the derivative of one local/global round there; above 1 more rounds lead away "
+                   "from the answer. In brackets: directions in which the stiffness, inertia included, is "
+                   "negative. The last column says in which directions the one that grows most moves.</p>\n");
 }
 
 // --- speed
@@ -229,7 +248,7 @@ static double median_of_trials(const flx_study* s, flx_reduction method, int32_t
     for (int64_t i = 0; i < s->trial_count && n < MOST_DOTS; ++i)
     {
         const flx_study_trial* t = &s->trial[i];
-        if (t->method == method && t->asked == r && t->part < 0) all[n++] = value(s, t);
+        if (t->method == method && t->asked == r && t->part == FLX_STUDY_ALL) all[n++] = value(s, t);
     }
     if (n == 0) return NAN;
     qsort(all, (size_t)n, sizeof *all, ascending);
@@ -244,7 +263,6 @@ static void speed_table(flx_page* page)
     for (int32_t m = 0; m < s->method_count; ++m)
         for (int32_t k = 0; k < s->mode_count; ++k)
         {
-            if (!s->method[m]->main && s->modes[k] != s->middle) continue;
             const flx_reduction method = s->method[m]->method;
             char                text[3][32];
             flx__page_format(median_of_trials(s, method, s->modes[k], fewer_projections), text[0]);
@@ -258,8 +276,13 @@ static void speed_table(flx_page* page)
 
 void flx__page_speed(flx_page* page)
 {
-    static dots      count, time;
-    const flx_study* s = page->s;
+    const flx_study* s     = page->s;
+    dots *           count = flx__alloc(s->ctx, 2, sizeof *count), *time = count + 1;
+    if (!count)
+    {
+        page->status = FLX_ERR_MEMORY;
+        return;
+    }
     flx__page_section(page, "speed", "Error against speed");
     flx__page_text(page, "<p>Medians over experiments at %d modes: ", s->middle);
     for (int32_t m = 0; m < s->method_count; ++m)
@@ -274,11 +297,12 @@ void flx__page_speed(flx_page* page)
         flx__page_text(page, " times as fast");
     }
     flx__page_text(page, ".</p>\n");
-    collect(s, fewer_projections, error_of, &count);
-    collect(s, faster, error_of, &time);
+    collect(s, fewer_projections, error_of, count);
+    collect(s, faster, error_of, time);
     const flx_plot plots[2] = {
-        {"Projections a round", "full order / reduced", "e, training load", true, 1e-10, 1e2, count.count, count.curve},
-        {"Time of a frame", "full order / reduced", "e, training load", true, 1e-10, 1e2, time.count, time.curve}};
+        {"Projections a round", "full order / reduced", "e, training load", true, 1e-10, 1e2, count->count,
+         count->curve},
+        {"Time of a frame", "full order / reduced", "e, training load", true, 1e-10, 1e2, time->count, time->curve}};
     flx__plot_legend(page->file, &plots[0]);
     flx__page_text(page, "<div class='grid'>\n");
     for (int k = 0; k < 2; ++k) flx__plot_write(page->file, &plots[k]);
@@ -288,4 +312,5 @@ void flx__page_speed(flx_page* page)
                    "<p class='dim'>A frame's time includes giving out all positions and, in positions, one sparse "
                    "solve; on a mesh this small those are most of it. Timed where the study ran, beside whatever "
                    "else ran there.</p>\n");
+    flx__free(s->ctx, count);
 }

@@ -7,7 +7,9 @@
 /// Numbers that are not finite stand as "inf": they are results here, not gaps.
 static void number(flx_file* file, double value)
 {
-    if (isfinite(value))
+    if (isnan(value))
+        flx__file_printf(file, ",");
+    else if (isfinite(value))
         flx__file_printf(file, ",%.6g", value);
     else
         flx__file_printf(file, ",inf");
@@ -16,9 +18,11 @@ static void number(flx_file* file, double value)
 static void trial_line(flx_file* file, const flx_study* s, const flx_study_trial* t, int load)
 {
     const flx_study_experiment* e = &s->experiment[t->experiment];
-    flx__file_printf(file, "%s,%s,%d,%s,%s,%d,%d,%d", e->id, flx__reduction_name(t->method), t->asked,
-                     t->part < 0 ? "all" : e->type[t->part], flx__study_load_name[load], t->numbers.modes,
-                     t->numbers.elements, t->numbers.all);
+    flx__file_printf(file, "%s,%s,%d,\"%s\",%s,%d,%d,%d", e->id, flx__reduction_name(t->method), t->asked,
+                     t->part == FLX_STUDY_RICH  ? "all, from all runs"
+                     : t->part == FLX_STUDY_ALL ? "all"
+                                                : e->type[t->part],
+                     flx__study_load_name[load], t->numbers.modes, t->numbers.elements, t->numbers.all);
     number(file, t->verdict[load].error);
     number(file, t->verdict[load].energy);
     flx__file_printf(file, ",%s",

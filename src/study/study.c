@@ -7,15 +7,15 @@
 const char* const flx__study_load_name[FLX_STUDY_LOADS] = {"train", "3x", "unseen"};
 
 const flx_study_method flx__study_methods[] = {
-    {FLX_REDUCTION_BLOCK_DEIM, 0, true, "block DEIM (as published)"},
-    {FLX_REDUCTION_DEIM, 0, true, "scalar DEIM"},
-    {FLX_REDUCTION_GPD, 2, true, "GPD, m = 2r"},
-    {FLX_REDUCTION_SECS, 5, true, "SECS, m = 5r"},
-    {FLX_REDUCTION_QDEIM, 0, false, "Q-DEIM"},
-    {FLX_REDUCTION_GPDS, 3, false, "GPDS, m = 3r"},
-    {FLX_REDUCTION_POU, 2, false, "partition of unity"},
-    {FLX_REDUCTION_W_ECSW, 5, false, "subspace + ECSW, m = 5k"},
-    {FLX_REDUCTION_W_BLOCK_DEIM, 0, false, "subspace + block DEIM"},
+    {FLX_REDUCTION_BLOCK_DEIM, 0, true, true, "block DEIM (as published)"},
+    {FLX_REDUCTION_DEIM, 0, true, false, "scalar DEIM"},
+    {FLX_REDUCTION_GPD, 2, true, true, "GPD, m = 2r"},
+    {FLX_REDUCTION_SECS, 5, true, true, "SECS, m = 5r"},
+    {FLX_REDUCTION_QDEIM, 0, false, false, "Q-DEIM"},
+    {FLX_REDUCTION_GPDS, 3, false, false, "GPDS, m = 3r"},
+    {FLX_REDUCTION_POU, 2, false, false, "partition of unity"},
+    {FLX_REDUCTION_W_ECSW, 5, false, false, "subspace + ECSW, m = 5k"},
+    {FLX_REDUCTION_W_BLOCK_DEIM, 0, false, false, "subspace + block DEIM"},
 };
 const int32_t flx__study_method_count = sizeof flx__study_methods / sizeof *flx__study_methods;
 
@@ -163,8 +163,8 @@ bool flx__study_step(flx_study* s, const char* what)
 static int64_t count_steps(const flx_study* s)
 {
     int64_t each = 2;
-    for (int32_t m = 0; m < s->method_count; ++m) each += s->method[m]->main ? s->mode_count : 1;
-    return each * s->experiment_count + 4;
+    for (int32_t m = 0; m < s->method_count; ++m) each += s->mode_count + s->method[m]->rich;
+    return each * s->experiment_count;
 }
 
 static void describe(flx_study_experiment* e, const flx_trial_bench* bench)
@@ -214,6 +214,7 @@ static flx_status run_experiment(flx_study* s, int32_t i)
     describe(e, &bench);
     FLX_TRY(time_full(e, &bench));
     FLX_TRY(flx__study_steady(s, &bench, NULL, &e->stability, NULL));
+    FLX_TRY(flx__study_round(s, &bench, NULL, &e->stability));
     if (!flx__study_step(s, e->id)) return flx__fail(s->ctx, FLX_ERR_CANCELLED, "stopped");
     FLX_TRY(flx__study_bases(s, i, &bench));
     FLX_TRY(flx__study_trials(s, i, &bench));

@@ -14,6 +14,9 @@
 #define FLX_STUDY_HORIZON 3  // how often the training horizon
 #define FLX_STUDY_OK_ERROR .05
 
+#define FLX_STUDY_ALL (-1)  // as a part: all constraints are reduced
+#define FLX_STUDY_RICH (-2) // the same, learnt from all training runs of the experiment
+
 typedef enum flx_study_load
 {
     FLX_STUDY_TRAIN = 0, // what was learnt from
@@ -29,7 +32,8 @@ typedef struct flx_study_method
 {
     flx_reduction method;
     int32_t       each; // m = each r; 0: the method's own number
-    bool          main; // at all numbers of modes; otherwise at the middle one
+    bool          main; // drawn as curves and named in sentences; the others are in tables
+    bool          rich; // learnt from all training runs too, at the largest number of modes
     const char*   label;
 } flx_study_method;
 
@@ -43,7 +47,7 @@ typedef struct flx_study_stability
     bool    known;
     double  growth;   // of a disturbance in a frame, at the middle of the training run
     double  share[3]; // of the direction that grows most along x, y, z; sum 1
-    double  radius;   // spectral radius of a round
+    double  radius;   // spectral radius of a round; NAN: not measured
     int32_t unstable; // eigenvalues of a round outside of the unit circle
     int32_t slack;    // those with a real part above 1: directions whose stiffness is negative
 } flx_study_stability;
@@ -54,7 +58,7 @@ typedef struct flx_study_trial
     flx_reduction       method;
     int32_t             asked;   // r, modes asked for of each constraint
     uint32_t            batches; // reduced ones
-    int32_t             part;    // the one constraint that is reduced; -1: all
+    int32_t             part;    // the one constraint that is reduced, or one of the following
     flx_trial           numbers; // norm, elements, ... ; its verdict is not used
     bool                judged[FLX_STUDY_LOADS];
     flx_verdict         verdict[FLX_STUDY_LOADS];
@@ -66,8 +70,8 @@ typedef struct flx_study_trial
 
 typedef enum flx_study_scheme
 {
-    FLX_STUDY_POD = 0, // orthogonal projection: the best the basis can do
-    FLX_STUDY_BLOCK,
+    FLX_STUDY_POD = 0, // orthogonal projection: the best that one vector of coefficients can do
+    FLX_STUDY_BLOCK,   // coefficients of x, y and z each
     FLX_STUDY_SCALAR,
     FLX_STUDY_ELEMENTS, // whole elements, two for each mode, least squares
     FLX_STUDY_SCHEMES
@@ -153,7 +157,7 @@ void       flx__study_destroy(flx_study* study); // NULL is welcome
 /// Everything is run. FLX_ERR_CANCELLED, FLX_ERR_MEMORY.
 flx_status flx__study_run(flx_study* study, flx_progress_fn progress, void* user);
 
-/// NULL when there is none. part -1: all constraints reduced.
+/// NULL when there is none.
 const flx_study_trial* flx__study_find(const flx_study* study, const char* experiment, flx_reduction method,
                                        int32_t asked, int32_t part);
 /// OK: train e at most 5 %, and on all loads neither exploded nor distorted.
@@ -166,6 +170,8 @@ flx_status flx__study_steady(flx_study* study, const flx_trial_bench* bench, con
                              flx_study_stability* out, double* direction); // stability.c; model NULL: full order
 flx_status flx__study_draw(flx_study* study, const flx_trial_bench* bench, const double* q, const double* value,
                            int32_t group, const char* caption); // pictures.c
+flx_status flx__study_round(flx_study* study, const flx_trial_bench* bench, const flx_reduced_model* model,
+                            flx_study_stability* out);          // round.c: radius and counts; model NULL: full order
 bool       flx__study_step(flx_study* study, const char* what); // false: stop
 
 // What is written. `path` ends in .html.

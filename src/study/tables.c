@@ -24,7 +24,7 @@ static score score_of(const flx_study* s, flx_reduction method)
     for (int64_t i = 0; i < s->trial_count; ++i)
     {
         const flx_study_trial* t = &s->trial[i];
-        if (t->method != method || t->part >= 0) continue;
+        if (t->method != method || t->part != FLX_STUDY_ALL) continue;
         bool exploded = false, distorted = false;
         for (int k = 0; k < FLX_STUDY_LOADS; ++k)
         {
@@ -137,7 +137,7 @@ static const flx_study_trial* trial_of(const flx_study* s, const aim* a, const c
     const size_t length = strcspn(*list, ",");
     snprintf(id, 8, "%.*s", (int)length, *list);
     *list += length + ((*list)[length] == ',');
-    return flx__study_find(s, id, a->method, a->r, -1);
+    return flx__study_find(s, id, a->method, a->r, FLX_STUDY_ALL);
 }
 
 static void aim_line(flx_page* page, const aim* a, int* met, int* all)
@@ -167,7 +167,7 @@ static int failures_of(const flx_study* s, const char* id, int* tried)
     int count = 0;
     for (int32_t k = 0; k < s->mode_count; ++k)
     {
-        const flx_study_trial* t = flx__study_find(s, id, FLX_REDUCTION_BLOCK_DEIM, s->modes[k], -1);
+        const flx_study_trial* t = flx__study_find(s, id, FLX_REDUCTION_BLOCK_DEIM, s->modes[k], FLX_STUDY_ALL);
         if (!t) continue;
         ++*tried;
         count += t->numbers.norm > 1e3 && !(t->verdict[FLX_STUDY_TRAIN].error <= 0.1);
@@ -232,13 +232,14 @@ static void trial_cell(flx_page* page, const flx_study_trial* t)
                    text[0], text[1], text[2]);
 }
 
-static void table_row(flx_page* page, const flx_study_method* method, int32_t r)
+static void table_row(flx_page* page, const flx_study_method* method, int32_t r, int32_t part)
 {
     const flx_study* s = page->s;
-    flx__page_text(page, "<tr><td>%s, r = %d", method->label, r);
+    flx__page_text(page, "<tr><td>%s, r = %d%s", method->label, r,
+                   part == FLX_STUDY_RICH ? ", from all training runs" : "");
     for (int32_t i = 0; i < s->experiment_count; ++i)
     {
-        const flx_study_trial* t = flx__study_find(s, s->experiment[i].id, method->method, r, -1);
+        const flx_study_trial* t = flx__study_find(s, s->experiment[i].id, method->method, r, part);
         if (t)
             trial_cell(page, t);
         else
@@ -256,8 +257,9 @@ void flx__page_table(flx_page* page)
     for (int32_t i = 0; i < s->experiment_count; ++i) flx__page_text(page, "<th>%s", s->experiment[i].id);
     flx__page_text(page, "</tr>\n");
     for (int32_t m = 0; m < s->method_count; ++m)
-        for (int32_t k = 0; k < s->mode_count; ++k)
-            if (s->method[m]->main || s->modes[k] == s->middle) table_row(page, s->method[m], s->modes[k]);
+        for (int32_t k = 0; k < s->mode_count; ++k) table_row(page, s->method[m], s->modes[k], FLX_STUDY_ALL);
+    for (int32_t m = 0; m < s->method_count; ++m)
+        if (s->method[m]->rich) table_row(page, s->method[m], s->modes[s->mode_count - 1], FLX_STUDY_RICH);
     flx__page_text(page, "<tr><td class='dim'>motion in training");
     for (int32_t i = 0; i < s->experiment_count; ++i) number_cell(page, s->experiment[i].motion, "dim");
     flx__page_text(page, "</tr></table></div>\n<p class='dim'>An error says little until it is held against the motion "

@@ -76,13 +76,17 @@ done:
 
 // --- pictures of a few ------------------------------------------------------------------------------------------
 
+static bool is_shown(const char* id)
+{
+    return strcmp(id, "S2") == 0 || strcmp(id, "T2") == 0 || strcmp(id, "B1w") == 0;
+}
+
 static bool is_drawn(const flx_study* s, const char* id, const flx_study_trial* t)
 {
     static const flx_reduction methods[] = {FLX_REDUCTION_BLOCK_DEIM, FLX_REDUCTION_DEIM, FLX_REDUCTION_SECS};
     bool                       one       = false;
     for (size_t i = 0; i < sizeof methods / sizeof *methods; ++i) one = one || t->method == methods[i];
-    return one && t->part < 0 && t->asked == s->middle &&
-           (strcmp(id, "S2") == 0 || strcmp(id, "T2") == 0 || strcmp(id, "B1w") == 0);
+    return one && t->part == FLX_STUDY_ALL && t->asked == s->middle && is_shown(id);
 }
 
 /// The last frame before the pose is beyond twice the body, or the last of training.
@@ -102,6 +106,49 @@ static flx_status draw_pose(flx_study* s, int32_t i, const flx_trial_bench* benc
     snprintf(caption, sizeof caption, "%s, %s, r = %d, frame %d%s", e->id, flx__study_method_of(t->method)->label,
              t->asked, f, f < e->frames ? ": the last one to look at" : "");
     return flx__study_draw(s, bench, record->q + (int64_t)f * 3 * e->vertices, NULL, i, caption);
+}
+
+/// The pose at mid-training moved along the direction in which a disturbance grows most; colours: how far.
+static flx_status draw_direction(flx_study* s, const flx_trial_bench* bench, const flx_study_trial* t,
+                                 const double* direction)
+{
+    flx_status                  status = FLX_OK;
+    const flx_study_experiment* e      = &s->experiment[t->experiment];
+    const double *              q = bench->full[0].q + (int64_t)(e->frames / 2) * 3 * e->vertices, *u = direction;
+    double *                    pose = NULL, *far = NULL, most = 1e-300;
+    char                        caption[160];
+    FLX_NEW(s->ctx, pose, 3 * (int64_t)e->vertices);
+    FLX_NEW(s->ctx, far, e->vertices);
+    for (int32_t i = 0; i < e->vertices; ++i, u += 3)
+    {
+        far[i] = sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
+        most   = fmax(most, far[i]);
+    }
+    for (int32_t i = 0; i < e->vertices; ++i) far[i] /= most;
+    for (int64_t i = 0; i < 3 * (int64_t)e->vertices; ++i)
+        pose[i] = q[i] + 0.15 * bench->experiment->system->size * direction[i] / most;
+    snprintf(caption, sizeof caption, "%s at mid-training: what grows most with block DEIM, r = %d, %.3g times a frame",
+             e->id, t->asked, t->stability.growth);
+    FLX_TRY(flx__study_draw(s, bench, pose, far, -1, caption));
+done:
+    flx__free(s->ctx, pose);
+    flx__free(s->ctx, far);
+    return status;
+}
+
+static flx_status probe(flx_study* s, const flx_trial_bench* bench, const flx_reduced_model* model, flx_study_trial* t)
+{
+    flx_status                  status    = FLX_OK;
+    const flx_study_experiment* e         = &s->experiment[t->experiment];
+    double*                     direction = NULL;
+    FLX_NEW_ZERO(s->ctx, direction, 3 * (int64_t)e->vertices);
+    FLX_TRY(flx__study_steady(s, bench, model, &t->stability, direction));
+    FLX_TRY(flx__study_round(s, bench, model, &t->stability));
+    if (t->method == FLX_REDUCTION_BLOCK_DEIM && isfinite(t->stability.growth) && is_shown(e->id))
+        FLX_TRY(draw_direction(s, bench, t, direction));
+done:
+    flx__free(s->ctx, direction);
+    return status;
 }
 
 // --- one trial --------------------------------------------------------------------------------------------------
@@ -143,10 +190,11 @@ static flx_status run_trial(flx_study* s, int32_t i, const flx_trial_bench* benc
     options.elements              = method->each * r;
     options.batches               = t.batches;
     options.force                 = true; // what would be refused is what is studied
-    FLX_TRY(flx__trial_train(bench, &options, &model));
+    FLX_TRY(part == FLX_STUDY_RICH ? flx__trial_train_on_all(bench, &options, &model)
+                                   : flx__trial_train(bench, &options, &model));
     describe(bench, model, &t.numbers);
     FLX_TRY(run_loads(s, i, bench, model, &t));
-    if (part < 0 && r == s->middle) FLX_TRY(flx__study_steady(s, bench, model, &t.stability, NULL));
+    if (part == FLX_STUDY_ALL && r == s->middle) FLX_TRY(probe(s, bench, model, &t));
     FLX_RESERVE(s->ctx, s->trial, s->trial_capacity, s->trial_count + 1);
     s->trial[s->trial_count++] = t;
     t.error = t.energy = NULL;
@@ -186,16 +234,20 @@ flx_status flx__study_trials(flx_study* s, int32_t i, const flx_trial_bench* ben
 {
     flx_status status = FLX_OK;
     char       what[64];
-    FLX_TRY(draw_full(s, i, bench));
+    if (is_shown(s->experiment[i].id)) FLX_TRY(draw_full(s, i, bench));
     for (int32_t m = 0; m < s->method_count; ++m)
     {
         for (int32_t k = 0; k < s->mode_count; ++k)
         {
-            if (!s->method[m]->main && s->modes[k] != s->middle) continue;
             snprintf(what, sizeof what, "%s %s r=%d", s->experiment[i].id, flx__reduction_name(s->method[m]->method),
                      s->modes[k]);
             if (!flx__study_step(s, what)) return flx__fail(s->ctx, FLX_ERR_CANCELLED, "stopped");
-            FLX_TRY(run_trial(s, i, bench, s->method[m], s->modes[k], -1));
+            FLX_TRY(run_trial(s, i, bench, s->method[m], s->modes[k], FLX_STUDY_ALL));
+        }
+        if (s->method[m]->rich)
+        {
+            if (!flx__study_step(s, s->experiment[i].id)) return flx__fail(s->ctx, FLX_ERR_CANCELLED, "stopped");
+            FLX_TRY(run_trial(s, i, bench, s->method[m], s->modes[s->mode_count - 1], FLX_STUDY_RICH));
         }
         if (s->experiment[i].batch_count > 1 && s->method[m]->main) FLX_TRY(run_parts(s, i, bench, s->method[m]));
     }

@@ -20,7 +20,7 @@ SOURCE = pathlib.Path(sys.argv[2]).resolve()
 BEAM = SOURCE / "scenes" / "beam.yaml"
 FLOOR = SOURCE / "scenes" / "block-on-floor.yaml"
 CASES = SOURCE.parent / "shared" / "cases"  # inputs that broke other engines; not part of the source
-VERBS = ["run", "check", "mesh", "render", "export", "info", "schema", "bench", "reduce"]
+VERBS = ["run", "check", "mesh", "render", "export", "info", "schema", "bench", "reduce", "study"]
 
 TRIANGLE = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"
 TETRA = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
@@ -618,6 +618,53 @@ class Reduce(Cli):
                       self.flexor("reduce", "train", self.TWIST, "-o", "m.h5", "--method", "magic", code=2).stderr)
         self.write("no.h5", "nothing")
         self.flexor("reduce", "report", "no.h5", code=3)
+
+
+class Study(Cli):
+    def study(self, *words, code=0):
+        return self.flexor("study", "deim", "--size", "7", "--experiments", "T2", "--modes", "3,5", *words, code=code)
+
+    def test_a_quick_study_writes_a_page_a_table_and_its_claims(self):
+        done = self.flexor("study", "deim", "--quick", "-o", "out/study.html", "--progress", "lines")
+        self.assertEqual(done.stdout, "")
+        self.assertIn("ETA", done.stderr)
+        page = (self.here / "out/study.html").read_text(encoding="utf-8")
+        claims = json.loads((self.here / "out/study.json").read_text())["claims"]
+        rows = list(csv.DictReader((self.here / "out/study.csv").read_text().splitlines()))
+        self.assertEqual(sorted(p.name for p in (self.here / "out").iterdir()), ["study.csv", "study.html", "study.json"])
+        for claim in claims:
+            self.assertIn(f"<b>{claim['text']}</b>", page)
+        # what the page states can be had from the table
+        for method in ("block_deim", "deim", "gpd", "secs"):
+            gone = {(r["experiment"], r["r"]) for r in rows
+                    if r["method"] == method and r["reduced"] == "all" and r["verdict"] == "exploded"}
+            stated = [c["value"] for c in claims if c["key"] == f"{method} exploded"]
+            self.assertEqual(stated, [len(gone)])
+        most = max(float(r["error"]) for r in rows if r["experiment"] == "T2" and r["method"] == "block_deim"
+                   and r["reduced"] == "all" and r["load"] == "train")
+        stated = [c["value"] for c in claims if c["figure"] == "figure7" and c["key"] == "T2 most"]
+        self.assertAlmostEqual(stated[0] / most, 1, places=4)
+
+    def test_lists_choose_what_is_run(self):
+        self.study("--methods", "secs,gpd", "-o", "s.html", "-q")
+        rows = list(csv.DictReader((self.here / "s.csv").read_text().splitlines()))
+        self.assertEqual({r["experiment"] for r in rows}, {"T2"})
+        self.assertEqual({r["method"] for r in rows}, {"secs", "gpd"})
+        self.assertEqual({r["r"] for r in rows}, {"3", "5"})
+        self.assertEqual({r["load"] for r in rows}, {"train", "3x", "unseen"})
+
+    def test_nothing_is_overwritten_unless_asked(self):
+        self.study("--methods", "secs", "-o", "s.html", "-q")
+        self.study("--methods", "secs", "-o", "s.html", "-q", code=1)
+        self.study("--methods", "secs", "-o", "s.html", "-q", "-f")
+
+    def test_mistakes_are_usage_errors_that_name_the_word(self):
+        for words, hint in ((["study"], "flexor study deim"), (["study", "magic"], "magic"),
+                            (["study", "deim", "--experiments", "S1,Q7"], "Q7"),
+                            (["study", "deim", "--methods", "magic"], "magic"),
+                            (["study", "deim", "--modes", "10,6"], "ascending"),
+                            (["study", "deim", "--modes", "six"], "six"), (["study", "deim", "--size", "4"], "--size 4")):
+            self.assertIn(hint, self.flexor(*words, code=2).stderr)
 
 
 class Pictures(Cli):
