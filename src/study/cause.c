@@ -6,12 +6,13 @@
 #include <string.h>
 
 #define MOST_DOTS 512
+#define MOST_COLORS 9
 
 typedef struct dots
 {
-    flx_plot_curve curve[8];
+    flx_plot_curve curve[MOST_COLORS];
     int32_t        count;
-    double         x[8][MOST_DOTS], y[8][MOST_DOTS];
+    double         x[MOST_COLORS][MOST_DOTS], y[MOST_COLORS][MOST_DOTS];
 } dots;
 
 typedef double (*dot_fn)(const flx_study* s, const flx_study_trial* t);
@@ -20,7 +21,7 @@ typedef double (*dot_fn)(const flx_study* s, const flx_study_trial* t);
 static void collect(const flx_study* s, dot_fn x, dot_fn y, dots* d)
 {
     d->count = 0;
-    for (int32_t m = 0; m < s->method_count && d->count < 8; ++m)
+    for (int32_t m = 0; m < s->method_count && d->count < MOST_COLORS; ++m)
     {
         const int k = d->count;
         int32_t   n = 0;
@@ -32,8 +33,12 @@ static void collect(const flx_study* s, dot_fn x, dot_fn y, dots* d)
             d->y[k][n++] = y(s, t);
         }
         if (n == 0) continue;
-        d->curve[k] = (flx_plot_curve){
-            .label = s->method[m]->label, .color = m % 8, .points = true, .count = n, .x = d->x[k], .y = d->y[k]};
+        d->curve[k] = (flx_plot_curve){.label  = s->method[m]->label,
+                                       .color  = m % MOST_COLORS,
+                                       .points = true,
+                                       .count  = n,
+                                       .x      = d->x[k],
+                                       .y      = d->y[k]};
         ++d->count;
     }
 }
@@ -166,15 +171,12 @@ static void state_cause(flx_page* page, const flx_study_method* method)
         flx__page_number(page, r.least, "%s least norm", name);
         flx__page_text(page, " to ");
         flx__page_number(page, r.most, "%s most norm", name);
-        flx__page_text(page, "; ");
+        flx__page_text(page, ", ");
     }
-    flx__page_text(page, "at mid-training a round expands (spectral radius above 1.05) in ");
     flx__page_number(page, r.expanding, "%s expanding", name);
-    flx__page_text(page, " and a disturbance of the state grows a tenth faster than 1 and than in the full order in ");
+    flx__page_text(page, " expand, ");
     flx__page_number(page, r.unstable, "%s unstable", name);
-    flx__page_text(page, " of ");
-    flx__page_number(page, r.count, "%s probed", name);
-    flx__page_text(page, " experiments. ");
+    flx__page_text(page, " grow. ");
 }
 
 static void state_full(flx_page* page)
@@ -182,7 +184,7 @@ static void state_full(flx_page* page)
     const flx_study* s    = page->s;
     double           most = 0.0;
     for (int32_t i = 0; i < s->experiment_count; ++i) most = fmax(most, s->experiment[i].stability.growth);
-    flx__page_text(page, "The full order's own largest growth is ");
+    flx__page_text(page, "For the full order itself, which buckles, the largest growth is ");
     flx__page_number(page, most, "full growth");
     flx__page_text(page, " a frame. ");
 }
@@ -197,10 +199,14 @@ void flx__page_cause(flx_page* page)
         return;
     }
     flx__page_section(page, "cause", "Why block DEIM fails");
-    flx__page_text(page,
-                   "<p>The parts V<sub>x</sub>, V<sub>y</sub>, V<sub>z</sub> of an orthonormal basis are not bases "
-                   "themselves, and the norm of (P<sup>T</sup>V<sub>d</sub>)<sup>-1</sup>, by which everything "
-                   "outside of the basis is amplified, has no bound. ");
+    flx__page_text(
+        page,
+        "<p>The parts V<sub>x</sub>, V<sub>y</sub>, V<sub>z</sub> of an orthonormal basis are not bases "
+        "themselves, and the norm of (P<sup>T</sup>V<sub>d</sub>)<sup>-1</sup>, by which everything "
+        "outside of the basis is amplified, has no bound. Of %d experiments at mid-training and %d modes, in how "
+        "many does a round expand (spectral radius above 1.05), and in how many does a disturbance of the "
+        "state grow, by a tenth in a frame and a tenth faster than in the full order? ",
+        s->experiment_count, s->middle);
     for (int32_t m = 0; m < s->method_count; ++m)
         if (s->method[m]->main) state_cause(page, s->method[m]);
     state_full(page);

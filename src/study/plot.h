@@ -1,4 +1,4 @@
-// Curves and points as inline SVG. Colours are the page's CSS variables --s0 .. --s7, so one plot serves light and
+// Curves and points as inline SVG. Colours are the page's CSS variables --s0 .. --s8, so one plot serves light and
 // dark.
 #ifndef FLX_STUDY_PLOT_H
 #define FLX_STUDY_PLOT_H
@@ -8,7 +8,7 @@
 typedef struct flx_plot_curve
 {
     const char*   label;
-    int32_t       color; // 0 .. 7
+    int32_t       color; // 0 .. 8
     bool          dashed;
     bool          points; // marks instead of a line
     int32_t       count;

@@ -13,7 +13,7 @@ const flx_study_method flx__study_methods[] = {
     {FLX_REDUCTION_SECS, 5, true, true, "SECS, m = 5r"},
     {FLX_REDUCTION_QDEIM, 0, false, false, "Q-DEIM"},
     {FLX_REDUCTION_GPDS, 3, false, false, "GPDS, m = 3r"},
-    {FLX_REDUCTION_POU, 2, false, false, "partition of unity"},
+    {FLX_REDUCTION_POU, 2, false, false, "partition of unity, m = 2r"},
     {FLX_REDUCTION_W_ECSW, 5, false, false, "subspace + ECSW, m = 5k"},
     {FLX_REDUCTION_W_BLOCK_DEIM, 0, false, false, "subspace + block DEIM"},
 };

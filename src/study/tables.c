@@ -193,6 +193,19 @@ static void failure_line(flx_page* page, int* met, int* all)
     flx__page_text(page, "</tr>\n");
 }
 
+static void offline_line(flx_page* page, int* met, int* all)
+{
+    const flx_study* s    = page->s;
+    double           most = 0.0;
+    char             text[32];
+    for (int64_t i = 0; i < s->trial_count; ++i)
+        if (s->trial[i].method == FLX_REDUCTION_SECS) most = fmax(most, s->trial[i].numbers.offline_s);
+    flx__page_format(most, text);
+    flx__page_text(page, "<tr><td>SECS, all r: offline, s<td>10<td style='text-align:left'>%s at most</tr>\n", text);
+    ++*all;
+    *met += most <= 10.0;
+}
+
 void flx__page_targets(flx_page* page)
 {
     int met = 0, all = 0;
@@ -201,6 +214,7 @@ void flx__page_targets(flx_page* page)
     flx__page_text(page, "<div class='wide'><table><tr><th>aim<th>limit<th style='text-align:left'>measured</tr>\n");
     failure_line(page, &met, &all);
     for (size_t i = 0; i < sizeof aims / sizeof *aims; ++i) aim_line(page, &aims[i], &met, &all);
+    offline_line(page, &met, &all);
     flx__page_text(page, "</table></div>\n<p>");
     flx__page_number(page, met, "met");
     flx__page_text(page, " of ");

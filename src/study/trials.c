@@ -190,6 +190,7 @@ static flx_status run_trial(flx_study* s, int32_t i, const flx_trial_bench* benc
     options.elements              = method->each * r;
     options.batches               = t.batches;
     options.force                 = true; // what would be refused is what is studied
+    if (method->method == FLX_REDUCTION_BLOCK_DEIM) options.truncation = 0.0; // as published: modes of rounding too
     FLX_TRY(part == FLX_STUDY_RICH ? flx__trial_train_on_all(bench, &options, &model)
                                    : flx__trial_train(bench, &options, &model));
     describe(bench, model, &t.numbers);
