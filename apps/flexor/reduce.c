@@ -1,4 +1,4 @@
-// flexor reduce: learn a small model from a scene's full-order run, run it, look at it.
+// flexor reduce: learn a small model from a scene's full-order run, run it, look at it; or keep the run's snapshots.
 #include "cli.h"
 
 #include <stdlib.h>
@@ -190,38 +190,77 @@ done:
     return code;
 }
 
+// --- snapshots ------------------------------------------------------------------------------------------------------
+
+static int snapshots(reduction* r, const char* scene)
+{
+    static const char* const endings[] = {".h5", NULL};
+    cli*                     c         = r->c;
+    const char*              output    = cli_text(c, "output", NULL);
+    flx_snapshot_desc        desc      = flx_snapshot_desc_default();
+    int32_t                  files     = 0;
+    desc.set                           = cli_text(c, "set-name", desc.set);
+    desc.kind                          = cli_text(c, "kind", desc.kind);
+    desc.overwrite                     = cli_flag(c, "force");
+    if (!cli_integer(c, "every", 1, 1000000, &desc.every) || !cli_integer(c, "rounds", 1, 10000, &desc.rounds) ||
+        !cli_integer(c, "frames", 0, 1000000, &desc.frames))
+        return CODE_USAGE;
+    if (!output)
+    {
+        cli_error(c, CODE_USAGE, "snapshots writes files: -o STEM");
+        return CODE_USAGE;
+    }
+    const int code = open_scene(r, scene);
+    if (code >= 0) return code;
+    char*      stem   = stem_of(output, endings);
+    flx_status status = FLX_ERR_IO;
+    if (make_parent_folders(c, stem)) status = flx_reduction_snapshots(c->ctx, r->model, &desc, stem, show, c, &files);
+    cli_clear_bar(c);
+    if (status == FLX_ERR_CANCELLED && cli_signal_seen()) cli_signal_raise(cli_signal_seen());
+    if (status == FLX_OK) cli_say(c, "wrote %d file%s, %s_0000.h5 first", files, files == 1 ? "" : "s", stem);
+    free(stem);
+    return status == FLX_OK ? CODE_FINE : cli_fail(c, status);
+}
+
 static int reduce(cli* c)
 {
     reduction    r      = {.c = c};
     const char*  what   = c->operand[0];
     const bool   runs   = strcmp(what, "run") == 0;
-    const char*  word[] = {"train", "run", "report", NULL};
+    const char*  word[] = {"train", "run", "report", "snapshots", NULL};
     const char** at     = word;
     while (*at && strcmp(*at, what) != 0) ++at;
     if (!*at || c->operand_count != (runs ? 3 : 2))
     {
-        cli_error(c, CODE_USAGE, "reduce takes: train SCENE -o MODEL.h5; run MODEL.h5 SCENE; report MODEL.h5");
+        cli_error(c, CODE_USAGE,
+                  "reduce takes: train SCENE -o MODEL.h5; run MODEL.h5 SCENE; report MODEL.h5; "
+                  "snapshots SCENE -o STEM");
         return CODE_USAGE;
     }
     int code = cli_context(c);
     if (code >= 0) return code;
     cli_signals_watch();
-    code = runs                         ? run(&r, c->operand[1], c->operand[2])
-           : strcmp(what, "train") == 0 ? train(&r, c->operand[1])
-                                        : report(&r, c->operand[1]);
+    code = runs                             ? run(&r, c->operand[1], c->operand[2])
+           : strcmp(what, "train") == 0     ? train(&r, c->operand[1])
+           : strcmp(what, "snapshots") == 0 ? snapshots(&r, c->operand[1])
+                                            : report(&r, c->operand[1]);
     release(&r);
     return code;
 }
 
 static const cli_option options[] = {
-    {'o', "output", "PATH", "train: the model's file; run: a recording, none if left out"},
+    {'o', "output", "PATH",
+     "train: the model's file; run: a recording, none if left out; snapshots: STEM_0000.h5, ..."},
     {'f', "force", NULL, "overwrite"},
     {0, "method", "secs|block_deim|deim|qdeim|gpd|gpd_map|gpds|pou|w|w_ecsw|w_mixed|w_gpd|w_block_deim",
      "train: default secs"},
     {0, "modes", "R", "train: of each kind of constraint; default 20"},
     {0, "elements", "M", "train: projected, of each kind of constraint; default five for each mode"},
-    {0, "rounds", "N", "train: local and global rounds of a step; default 20"},
-    {0, "frames", "N", "train: to learn from; default the scene's"},
+    {0, "rounds", "N", "train, snapshots: local and global rounds of a step; default 20"},
+    {0, "frames", "N", "train, snapshots: to learn from; default the scene's"},
+    {0, "set-name", "train|test", "snapshots: which set they belong to; default train"},
+    {0, "kind", "frames|last|all", "snapshots: where steps end, the last local step of each, or all"},
+    {0, "every", "N", "snapshots: steps; default 1"},
     {0, "accept", NULL, "train: keep a model also when it would not hold"},
     CLI_CACHE_OPTION,
     CLI_SCENE_OPTIONS,
@@ -230,7 +269,7 @@ static const cli_option options[] = {
 
 const cli_verb cli_reduce = {
     .name     = "reduce",
-    .operands = "train SCENE | run MODEL SCENE | report MODEL",
+    .operands = "train SCENE | run MODEL SCENE | report MODEL | snapshots SCENE",
     .summary  = "Learn a small model from a scene's run, and run that.",
     .details  = "For dynamic scenes without contact, wind and fixes that begin or end. A model belongs to its scene's\n"
                 "meshes, materials and time step; gravity, loads and the motion of bones may change.\n",

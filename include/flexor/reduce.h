@@ -49,6 +49,27 @@ FLX_API FLX_MUST_CHECK flx_status flx_reduced_model_write(const flx_reduced_mode
 /// Returns FLX_ERR_IO, FLX_ERR_FORMAT (another kind of file, cut short, damaged), FLX_ERR_MEMORY.
 FLX_API FLX_MUST_CHECK flx_status flx_reduced_model_read(flx_context* ctx, const char* path, flx_reduced_model** out);
 
+/// What a scene's full-order run leaves of its projections.
+typedef struct flx_snapshot_desc
+{
+    size_t      struct_size;
+    const char* set;       ///< "train" (default) or "test": files carry it, and one of the other set is refused
+    const char* kind;      ///< "frames" (default): at the positions steps end with; "last", "all": of local steps
+    int32_t     every;     ///< steps; default 1
+    int32_t     rounds;    ///< local and global rounds of a step; default 20
+    int32_t     frames;    ///< 0 (default): the scene's
+    bool        overwrite;
+} flx_snapshot_desc;
+
+FLX_API flx_snapshot_desc flx_snapshot_desc_default(void);
+
+/// Run the scene in full order and stream positions q [steps][n][3] (m), and for each kind of constraint its measures
+/// S q and projections p [steps][elements][rows][3], to HDF5 files STEM_0000.h5, STEM_0001.h5, ... of at most 1 GB.
+/// `files` may be NULL: how many were written. Errors as flx_reduced_model_train(), and FLX_ERR_EXISTS, FLX_ERR_IO.
+FLX_API FLX_MUST_CHECK flx_status flx_reduction_snapshots(flx_context* ctx, const flx_model* model,
+                                                          const flx_snapshot_desc* desc, const char* stem,
+                                                          flx_progress_fn progress, void* user, int32_t* files);
+
 typedef struct flx_reduction_info
 {
     const char* method;

@@ -8,7 +8,7 @@
 
 flx_snapshot_options flx__snapshot_options_default(const char* set)
 {
-    return (flx_snapshot_options){.set = set, .every = 1, .rounds = 20, .most_bytes = INT64_C(1) << 30};
+    return (flx_snapshot_options){.set = set, .every = 1, .rounds = 20, .keep = 1.0, .most_bytes = INT64_C(1) << 30};
 }
 
 static int64_t batch_length(const flx_snapshots* s, int32_t b)
@@ -174,7 +174,8 @@ static flx_status room_for_one(flx_snapshots* s)
     return reserve(s, 1);
 }
 
-flx_status flx__snapshots_add_run(flx_snapshots* s, const flx_pd_drive* drive, int32_t frames, flx_pd_state* state)
+flx_status flx__snapshots_add_run(flx_snapshots* s, const flx_pd_drive* drive, int32_t frames, flx_pd_state* state,
+                                  flx_progress_fn progress, void* user)
 {
     flx_status status = FLX_OK;
     if (s->options.kind == FLX_SNAPSHOT_FRAMES && state->frame % s->options.every == 0)
@@ -188,7 +189,13 @@ flx_status flx__snapshots_add_run(flx_snapshots* s, const flx_pd_drive* drive, i
         const bool watched = wanted && s->options.kind != FLX_SNAPSHOT_FRAMES;
         if (wanted) FLX_TRY(room_for_one(s));
         FLX_TRY(flx__pd_frame(s->system, drive, s->options.rounds, state, watched ? watch : NULL, s));
+        for (int64_t i = 0; i < 3 * (int64_t)s->system->n; ++i) state->v[i] *= s->options.keep;
         if (wanted) put_state(s, state);
+        if (progress && !progress(user, "full-order run", (double)(k + 1) / frames))
+        {
+            status = flx__fail(s->system->ctx, FLX_ERR_CANCELLED, "cancelled");
+            goto done;
+        }
     }
 
 done:

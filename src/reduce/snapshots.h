@@ -10,6 +10,7 @@
 #ifndef FLX_REDUCE_SNAPSHOTS_H
 #define FLX_REDUCE_SNAPSHOTS_H
 
+#include "flexor/model.h"
 #include "reduce/system.h"
 
 typedef enum flx_snapshot_kind
@@ -25,6 +26,7 @@ typedef struct flx_snapshot_options
     const char*       set;        // "train" or "test"
     int32_t           every;      // frames that are a multiple of this
     int32_t           rounds;     // local/global rounds of a frame
+    double            keep;       // of velocities after a frame: damping; 1 keeps all
     int64_t           most_bytes; // held in memory
     const char*       stem;       // of files; NULL: none, FLX_ERR_MEMORY when more than most_bytes are wanted
     bool              overwrite;
@@ -53,10 +55,10 @@ typedef struct flx_snapshots
 flx_status flx__snapshots_create(flx_pd_system* system, const flx_snapshot_options* options, flx_snapshots** out);
 void       flx__snapshots_destroy(flx_snapshots* snapshots);
 
-/// Run `frames` frames from `state`, which moves, and record them as one more run.
-/// Returns FLX_ERR_NONFINITE (frames before are kept), FLX_ERR_MEMORY, FLX_ERR_IO, FLX_ERR_EXISTS.
+/// Run `frames` frames from `state`, which moves, and record them as one more run. `progress` may be NULL.
+/// Returns FLX_ERR_NONFINITE (frames before are kept), FLX_ERR_MEMORY, FLX_ERR_IO, FLX_ERR_EXISTS, FLX_ERR_CANCELLED.
 flx_status flx__snapshots_add_run(flx_snapshots* snapshots, const flx_pd_drive* drive, int32_t frames,
-                                  flx_pd_state* state);
+                                  flx_pd_state* state, flx_progress_fn progress, void* user);
 
 /// Write what is held to the stem's next file, and hold nothing. Nothing happens when nothing is held.
 flx_status flx__snapshots_flush(flx_snapshots* snapshots);

@@ -609,6 +609,14 @@ class Reduce(Cli):
                             "solver.mode=dynamic", code=2)
         self.assertIn("another system", other.stderr)
 
+    def test_snapshots_are_kept_by_set_and_not_overwritten(self):
+        ask = ("reduce", "snapshots", self.TWIST, "--set", "run.frames=3", "--set-name", "test", "--kind", "last")
+        self.assertIn("wrote 1 file", self.flexor(*ask, "-o", "s").stderr)
+        with open(self.here / "s_0000.h5", "rb") as file:
+            self.assertEqual(file.read(8), b"\x89HDF\r\n\x1a\n")
+        self.assertIn("exists", self.flexor(*ask, "-o", "s", code=1).stderr)
+        self.assertIn("must be one of", self.flexor(*ask, "-o", "t", "--kind", "some", code=2).stderr)
+
     def test_what_it_cannot_do_is_said(self):
         self.assertIn("wind", self.flexor("reduce", "train", SOURCE / "scenes" / "cloth-corners.yaml", "-o", "m.h5",
                                           code=3).stderr)

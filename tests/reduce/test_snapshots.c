@@ -8,7 +8,7 @@ static flx_snapshots* record(lab* l, const flx_snapshot_options* options, int32_
     flx_pd_state   st;
     CHECK_OK(flx__snapshots_create(l->e->system, options, &s));
     CHECK_OK(flx__experiment_start(l->e, FLX_RUN_TRAIN, &st));
-    CHECK_OK(flx__snapshots_add_run(s, &l->drive, frames, &st));
+    CHECK_OK(flx__snapshots_add_run(s, &l->drive, frames, &st, NULL, NULL));
     assert_int_equal(st.frame, frames);
     flx__pd_state_release(ctx, &st);
     return s;
@@ -89,7 +89,7 @@ static void runs_of_one_set_are_told_apart(void** state)
     flx_pd_state   st;
     CHECK_OK(flx__experiment_start(l.e, FLX_RUN_MORE, &st));
     const flx_pd_drive drive = flx__experiment_drive(l.e, FLX_RUN_MORE);
-    CHECK_OK(flx__snapshots_add_run(s, &drive, 8, &st));
+    CHECK_OK(flx__snapshots_add_run(s, &drive, 8, &st, NULL, NULL));
     const int32_t frame[6] = {0, 4, 8, 0, 4, 8};
     assert_int_equal(s->columns, 6);
     for (int32_t k = 0; k < 6; ++k)
@@ -179,7 +179,7 @@ static void more_than_the_bound_without_a_file_is_refused(void** state)
     flx_snapshots*       s       = NULL;
     options.most_bytes           = 200000;
     CHECK_OK(flx__snapshots_create(l.e->system, &options, &s));
-    CHECK_FAILS(flx__snapshots_add_run(s, &l.drive, 100, &l.state), FLX_ERR_MEMORY);
+    CHECK_FAILS(flx__snapshots_add_run(s, &l.drive, 100, &l.state, NULL, NULL), FLX_ERR_MEMORY);
     assert_true(s->columns > 2 && s->columns < 100);
     flx__snapshots_destroy(s);
     options.most_bytes = 1000;
@@ -208,7 +208,7 @@ static void every_failed_allocation_is_reported(void** state)
         l.state.frame    = 0;
         flx_context_fail_allocation(ctx, n);
         flx_status status = flx__snapshots_create(l.e->system, &options, &s);
-        if (status == FLX_OK) status = flx__snapshots_add_run(s, &l.drive, 3, &l.state);
+        if (status == FLX_OK) status = flx__snapshots_add_run(s, &l.drive, 3, &l.state, NULL, NULL);
         if (status == FLX_OK) status = flx__snapshots_flush(s);
         flx_context_fail_allocation(ctx, -1);
         flx__snapshots_destroy(s);
