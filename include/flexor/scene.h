@@ -45,6 +45,7 @@ typedef struct flx_material
     double young;   ///< Pa; Projective Dynamics takes nu = 0: mu = young / 2
     double density; ///< kg/m^3
     double area_density; ///< kg/m^2, of cloth, which has neither of the above
+    char*  young_file;   ///< with `tets`: path of a text file with one Young's modulus an element, Pa; NULL = `young`
 } flx_material;
 
 typedef enum flx_constraint_kind
@@ -56,12 +57,14 @@ typedef enum flx_constraint_kind
     FLX_CONSTRAINT_TET_VOLUME  ///< det F of a tet stays within limits; Pa
 } flx_constraint_kind;
 
-/// Energies of Projective Dynamics on all elements of a body: weight/2 x measure x |S q - nearest allowed|^2.
+/// Energies of Projective Dynamics on elements of a body: weight/2 x measure x |S q - nearest allowed|^2.
 typedef struct flx_constraint_desc
 {
     flx_constraint_kind kind;
     double              stiffness;   ///< in the unit of the kind
     double              least, most; ///< limits of the strain kinds and of the volume; 1, 1: as at rest
+    char*               group;       ///< only the elements of this group of the mesh; NULL = all. Not with a lattice
+    char*               file;        ///< path of a text file with one factor an element of the body; NULL = 1
 } flx_constraint_desc;
 
 typedef struct flx_body_desc

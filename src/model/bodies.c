@@ -1,6 +1,7 @@
 // Bodies: read, check and place the meshes; build lattices; embed surfaces. All in the user's numbering.
 #include "model/model.h"
 
+#include "base/file.h"
 #include "flexor/mesh.h"
 #include "math/mat3.h"
 #include "math/rotation.h"
@@ -302,6 +303,8 @@ static flx_status tet_body(flx_context* ctx, const flx_body_desc* d, flx_body* b
     if (parts->surface_triangle_count > 0)
         FLX_TRY(flx__triangle_bvh_create(ctx, parts->surface_vertex_count, parts->surface_x,
                                          parts->surface_triangle_count, parts->surface_triangle, &body->whole_bvh));
+    body->mesh = cage;
+    cage       = NULL;
 done:
     flx__free(ctx, source);
     flx_mesh_destroy(ctx, cage);
@@ -344,6 +347,8 @@ static flx_status cloth_body(flx_context* ctx, const flx_body_desc* d, flx_body*
     body->cloth_count  = mesh->triangle_count;
     for (int32_t i = 0; i < d->constraint_count; ++i)
         if (d->constraint[i].kind != FLX_CONSTRAINT_BENDING) body->tension += d->constraint[i].stiffness;
+    body->mesh = mesh;
+    mesh       = NULL;
 done:
     flx__free(ctx, source);
     flx_mesh_destroy(ctx, mesh);
@@ -449,6 +454,19 @@ done:
     return status;
 }
 
+static flx_status read_young(flx_context* ctx, const flx_body_desc* d, int32_t tet_count, flx_body* b)
+{
+    flx_status status = FLX_OK;
+    char       what[120];
+    double     sum = 0;
+    flx__print_c(what, sizeof what, "body '%.80s'", d->name);
+    FLX_TRY(flx__element_values(ctx, d->material.young_file, tet_count, what, &b->young));
+    for (int32_t e = 0; e < tet_count; ++e) sum += b->young[e];
+    b->mu = 0.5 * sum / tet_count;
+done:
+    return status;
+}
+
 flx_status flx__build_bodies(flx_build* build)
 {
     flx_status       status = FLX_OK;
@@ -477,6 +495,7 @@ flx_status flx__build_bodies(flx_build* build)
             FLX_TRY(lattice_body(ctx, d, &m->body[i], &parts));
         m->body[i].mu      = 0.5 * d->material.young; // nu = 0
         m->body[i].density = d->material.density;
+        if (d->material.young_file) FLX_TRY(read_young(ctx, d, parts.tet_count, &m->body[i]));
         FLX_TRY(add_body(build, i, &parts));
         parts_release(ctx, &parts);
     }

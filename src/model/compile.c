@@ -308,6 +308,8 @@ void flx_model_destroy(flx_model* m)
         flx__triangle_bvh_destroy(b->bvh);
         flx__triangle_bvh_destroy(b->whole_bvh);
         flx__free(ctx, b->source_triangle);
+        flx__free(ctx, b->young);
+        flx_mesh_destroy(ctx, b->mesh);
     }
     for (int32_t i = 0; i < m->load_count; ++i) flx__free(ctx, m->load[i].vertex);
     for (int32_t i = 0; i < m->group_count; ++i)

@@ -29,7 +29,7 @@ static flx_status shape_functions(flx_model* m)
                                m->scene->body[m->tet_body[e]].name, e - b->tet_first + 1, volume);
             goto done;
         }
-        m->stiffness[e] = 2 * b->mu * volume;
+        m->stiffness[e] = (b->young ? b->young[e - b->tet_first] : 2 * b->mu) * volume;
         for (int c = 0; c < 4; ++c) m->mass[v[c]] += 0.25 * volume * b->density * (double)m->fill[e];
     }
 done:

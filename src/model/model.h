@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "constraints/constraints.h"
 #include "contact/contact.h"
+#include "flexor/mesh.h"
 #include "flexor/model.h"
 #include "kernels/kernels.h"
 #include "mesh/embedding.h"
@@ -23,7 +24,9 @@ typedef struct flx_body
     int32_t          surface_vertex_first, surface_vertex_count;
     int32_t          surface_triangle_first, surface_triangle_count;
     double           cell;    // m: lattice cell, or mean edge length
-    double           mu;      // Pa
+    double           mu;      // Pa: with `young` of the mean
+    double*          young;   // [tet_count] Pa; NULL: 2 mu everywhere
+    flx_mesh*        mesh;    // groups, while compiling; NULL with a lattice
     double           density; // kg/m^3
     flx_lattice*     lattice; // one of lattice and locator is there, unless it is cloth
     flx_tet_locator* locator;
@@ -155,6 +158,9 @@ flx_status flx__build_progress(const flx_build* build, const char* what, double 
 
 flx_status flx__build_bodies(flx_build* build); // bodies.c: meshes, lattices, embedding; user's numbering
 flx_status flx__build_fill(flx_build* build);   // fill.c: how much of each tet is material
+/// element_values.c: `count` numbers above 0, flx__free() them; `what` names the body. FLX_ERR_FORMAT with file and
+/// line, FLX_ERR_IO, FLX_ERR_MEMORY.
+flx_status flx__element_values(flx_context* ctx, const char* path, int32_t count, const char* what, double** out);
 double     flx__negative_share(const double phi[4]);
 flx_status flx__build_springs(flx_build* build);     // attach.c: spring vertices in the user's numbering
 flx_status flx__build_loads(flx_build* build);       // attach.c

@@ -153,10 +153,16 @@ void flx__finish_constraint(const flx__finish* f, void* target)
     for (int k = 0; k < 5; ++k)
         if (given(f, keys[k])) c->kind = (flx_constraint_kind)k;
     const bool limited = c->kind != FLX_CONSTRAINT_SPRING && c->kind != FLX_CONSTRAINT_BENDING;
-    for (int k = 0; k < 2 && f->clean && !limited; ++k)
-        if (given(f, k ? "max" : "min"))
-            flx__mistake(f->reader->mistakes, place(f, k ? "max" : "min"),
-                         "%s.%s goes with strain, tet_strain or tet_volume", f->reader->path, k ? "max" : "min");
+    for (int k = 0; k < 3 && f->clean && !limited; ++k)
+        if (given(f, k == 0 ? "min" : k == 1 ? "max" : "file"))
+            flx__mistake(f->reader->mistakes,
+                         place(f, k == 0   ? "min"
+                                  : k == 1 ? "max"
+                                           : "file"),
+                         "%s.%s goes with strain, tet_strain or tet_volume", f->reader->path,
+                         k == 0   ? "min"
+                         : k == 1 ? "max"
+                                  : "file");
 }
 
 /// What cloth has instead of the keys of bodies with a volume.
@@ -166,8 +172,8 @@ static void finish_cloth(const flx__finish* f)
     flx__reader*             r        = f->reader;
     for (size_t i = 0; i < sizeof others / sizeof others[0]; ++i)
         if (given(f, others[i]))
-            flx__mistake(r->mistakes, place(f, others[i]), "%s is cloth, which has no '%s': remove it",
-                         r->path, others[i]);
+            flx__mistake(r->mistakes, place(f, others[i]), "%s is cloth, which has no '%s': remove it", r->path,
+                         others[i]);
     if (!given(f, "constraints"))
         flx__mistake(r->mistakes, f->map->at,
                      "%s: 'constraints' is missing: what the cloth resists, such as [{strain: 200 N/m}]", r->path);
@@ -201,6 +207,14 @@ void flx__finish_body(const flx__finish* f, void* target)
     if (!given(f, "surface") && !given(f, "tets") && !given(f, "cloth"))
         flx__mistake(r->mistakes, f->map->at, "%s: 'surface', 'tets' or 'cloth' is missing: which mesh it is", r->path);
     if (given(f, "cloth")) finish_cloth(f);
+    if (f->clean && body->material.young_file && !given(f, "tets"))
+        flx__mistake(r->mistakes, place(f, "material"),
+                     "%s.material.young_file goes with 'tets': elements made here have no order of yours", r->path);
+    for (int32_t i = 0; i < body->constraint_count && f->clean; ++i)
+        if (!given(f, "tets") && !given(f, "cloth") && (body->constraint[i].group || body->constraint[i].file))
+            flx__mistake(r->mistakes, place(f, "constraints"),
+                         "%s.constraints[%d]: group and file go with 'tets' or 'cloth', not with a lattice", r->path,
+                         i);
     if (f->clean) check_constraints(f, body);
     if (given(f, "tets") && given(f, "lattice"))
         flx__mistake(r->mistakes, place(f, "lattice"), "%s has 'tets', so no lattice is made; remove one of them",

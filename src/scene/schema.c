@@ -134,6 +134,8 @@ static const flx__field material_fields[] = {
     { .key = "density", .kind = FLX__NUMBER, AT(flx_material, density), .unit = "kg/m3", .low = 0.0, .high = 1e6,
       .flags = FLX__ABOVE, .fallback = "1000 kg/m3",
       .help = "mass per volume" },
+    { .key = "young_file", .kind = FLX__PATH, AT(flx_material, young_file), .shown = "none",
+      .help = "with tets, instead of young: a text file with one number an element in the mesh's order, in Pa" },
     { .key = "area_density", .kind = FLX__NUMBER, AT(flx_material, area_density), .unit = "kg/m2", .low = 0.0,
       .high = 1e6, .flags = FLX__ABOVE, .fallback = "0.2 kg/m2",
       .help = "of cloth, instead of the two above: mass per area; a shirt 0.1, jeans 0.4" },
@@ -173,6 +175,11 @@ static const flx__field constraint_fields[] = {
       .help = "least stretch or volume ratio that meets no resistance" },
     { .key = "max", .kind = FLX__NUMBER, AT(flx_constraint_desc, most), .low = 1.0, .high = 1e3, .fallback = "1",
       .help = "most of it" },
+    { .key = "group", .kind = FLX__TEXT, AT(flx_constraint_desc, group), .shown = "the whole body",
+      .help = "only the elements of this group of the mesh; not with a lattice" },
+    { .key = "file", .kind = FLX__PATH, AT(flx_constraint_desc, file), .shown = "none",
+      .help = "with strain, tet_strain or tet_volume: a text file with one factor of the stiffness an element, in the "
+              "mesh's order" },
 };
 static const flx__advice constraint_advice[] = {
     { "limits", "say min: 0.95, max: 1.05" },

@@ -259,6 +259,72 @@ static void a_bar_that_keeps_its_volume_grows_thinner_when_stretched(void** stat
     assert_true(volume_change(", constraints: {tet_volume: 2 MPa, max: 1.1}") > 1.05); // free up to its limit
 }
 
+static void write_text(const fixture* f, const char* name, const char* line, int times, const char* more)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", f->folder, name);
+    FILE* out = fopen(path, "w");
+    for (int i = 0; i < times; ++i) fprintf(out, "%s\n", line);
+    fputs(more, out);
+    fclose(out);
+}
+
+static uint64_t run_with_values(const char* yaml, const char* values, const char* more)
+{
+    fixture f;
+    fixture_start(&f, 1);
+    fixture_sheet(&f, "sheet.obj", (const int[2]){4, 4}, (const double[3]){0, 0, 0}, 0.1);
+    fixture_box(&f, "bar.mesh", (const int[3]){3, 1, 1}, (const double[3]){0, 0, 0}, 0.1, 1, 0);
+    write_text(&f, "values.txt", values, 18, more);
+    write_text(&f, "factors.txt", "2 # twice", 32, "");
+    fixture_open(&f, yaml, 0, NULL);
+    fixture_steps(&f, 3, NULL);
+    const uint64_t hash = flx_state_hash(f.state);
+    fixture_end(&f);
+    return hash;
+}
+
+static void stiffness_may_come_from_a_file_or_be_for_a_group(void** state)
+{
+    (void)state;
+    static const char cloth[] =
+        SHEET("constraints: [{strain: %s}]") "gravity: [9.81, 0, 1]\nfix: {region: {box: {min: [-1, -1, -1], max: "
+                                             "[0.01, 1, 1]}}, stiffness: 1000}\n";
+    static const char bar[] = "flexor: 1\nbodies: [{tets: bar.mesh, material: {%s}}]\ngravity: 9.81\n"
+                              "fix: {region: {box: {min: [-1, -1, -1], max: [0.01, 1, 1]}}, stiffness: 1e6}\n";
+    char              yaml[2][600];
+    snprintf(yaml[0], sizeof yaml[0], cloth, "20 N/m, file: factors.txt");
+    snprintf(yaml[1], sizeof yaml[1], cloth, "40 N/m");
+    assert_true(run_with_values(yaml[0], "1", "") == run_with_values(yaml[1], "1", ""));
+    snprintf(yaml[0], sizeof yaml[0], bar, "young_file: values.txt");
+    snprintf(yaml[1], sizeof yaml[1], bar, "young: 50 kPa");
+    assert_true(run_with_values(yaml[0], "5e4", "") == run_with_values(yaml[1], "5e4", ""));
+    assert_true(run_with_values(yaml[0], "6e4", "") != run_with_values(yaml[1], "6e4", ""));
+}
+
+static void refused_values(const char* yaml, const char* line, int times, const char* more, const char* why)
+{
+    fixture f;
+    fixture_start(&f, 1);
+    fixture_sheet(&f, "sheet.obj", (const int[2]){4, 4}, (const double[3]){0, 0, 0}, 0.1);
+    write_text(&f, "values.txt", line, times, more);
+    const flx_status got = fixture_try_open(&f, yaml, 0, NULL);
+    if (got == FLX_OK || !strstr(flx_context_error(f.ctx), why))
+        fail_msg("%s: %s", flx_status_name(got), flx_context_error(f.ctx));
+    fixture_end(&f);
+}
+
+static void wrong_values_are_named_by_line(void** state)
+{
+    (void)state;
+    static const char yaml[] = SHEET("constraints: [{strain: 2 N/m, file: values.txt}]") "solver: {mode: dynamic}\n";
+    refused_values(yaml, "1", 31, "", "the file ends after 31 values, but body 'sheet' has 32 elements");
+    refused_values(yaml, "1", 32, "7\n", "values.txt:33: more than 32 values");
+    refused_values(yaml, "1", 31, "-1\n", "values.txt:32: the value of element 32 is -1");
+    refused_values(yaml, "1", 4, "one\n", "values.txt:5:");
+    refused_values(SHEET("constraints: [{strain: 2 N/m, group: collar}]"), "1", 1, "", "for group 'collar'");
+}
+
 static void refused(const char* yaml, flx_status status, const char* why)
 {
     fixture f;
@@ -304,6 +370,8 @@ int main(void)
         cmocka_unit_test(a_flat_sheet_falls_in_still_air_at_its_terminal_velocity),
         cmocka_unit_test(the_wind_carries_a_sheet_no_faster_than_it_blows),
         cmocka_unit_test(a_bar_that_keeps_its_volume_grows_thinner_when_stretched),
+        cmocka_unit_test(stiffness_may_come_from_a_file_or_be_for_a_group),
+        cmocka_unit_test(wrong_values_are_named_by_line),
         cmocka_unit_test(what_cloth_cannot_do_is_said),
         cmocka_unit_test(a_cloth_by_hand_without_constraints_is_refused),
     };
