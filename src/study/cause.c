@@ -226,7 +226,7 @@ void flx__page_cause(flx_page* page)
                    s->middle);
     for (int32_t m = 0; m < s->method_count; ++m)
         if (s->method[m]->main) flx__page_text(page, "<th>%s", s->method[m]->label);
-    flx__page_text(page, "<th>block: grows along x / y / z</tr>\n");
+    flx__page_text(page, "<th>block: along x / y / z</tr>\n");
     for (int32_t i = 0; i < s->experiment_count; ++i) cause_row(page, i);
     flx__page_text(page,
                    "</table></div>\n<p class='dim'>Norms of block DEIM's three inverses. Then, for each method, growth "

@@ -18,8 +18,8 @@ static void number(flx_file* file, double value)
 static void trial_line(flx_file* file, const flx_study* s, const flx_study_trial* t, int load)
 {
     const flx_study_experiment* e = &s->experiment[t->experiment];
-    flx__file_printf(file, "%s,%s,%d,\"%s\",%s,%d,%d,%d", e->id, flx__reduction_name(t->method), t->asked,
-                     t->part == FLX_STUDY_RICH  ? "all, from all runs"
+    flx__file_printf(file, "%s,%s,%d,%s,%s,%d,%d,%d", e->id, flx__reduction_name(t->method), t->asked,
+                     t->part == FLX_STUDY_RICH  ? "all_from_all_runs"
                      : t->part == FLX_STUDY_ALL ? "all"
                                                 : e->type[t->part],
                      flx__study_load_name[load], t->numbers.modes, t->numbers.elements, t->numbers.all);

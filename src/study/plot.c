@@ -8,7 +8,7 @@ enum // px
     WIDTH  = 300,
     HEIGHT = 170,
     LEFT   = 46,
-    RIGHT  = 10,
+    RIGHT  = 16,
     ABOVE  = 22,
     BELOW  = 38
 };

@@ -642,7 +642,14 @@ class Study(Cli):
         self.assertEqual(sorted(p.name for p in (self.here / "out").iterdir()), ["study.csv", "study.html", "study.json"])
         for claim in claims:
             self.assertIn(f"<b>{claim['text']}</b>", page)
-        # what the page states can be had from the table
+        self.check_claims(claims, rows)
+
+    def test_the_study_that_is_kept_states_what_its_table_says(self):
+        kept = SOURCE / "docs" / "study"
+        self.check_claims(json.loads((kept / "deim.json").read_text())["claims"],
+                          list(csv.DictReader((kept / "deim.csv").read_text().splitlines())))
+
+    def check_claims(self, claims, rows):
         for method in ("block_deim", "deim", "gpd", "secs"):
             gone = {(r["experiment"], r["r"]) for r in rows
                     if r["method"] == method and r["reduced"] == "all" and r["verdict"] == "exploded"}
