@@ -9,6 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+#define GRAIN 1024 // vertices of a chunk; sums go by chunks, so that they are the same for any number of workers
+
 /// start := the Cholesky factor of I/h^2 + w_a W_held^T W_held, whose solution from rhs0 is the first iterate: the
 /// inertial target with held vertices on theirs, as near as the subspace comes to it.
 static flx_status factor_start(flx_reduced_solver* s)
@@ -35,6 +37,9 @@ flx_status flx__subspace_create(flx_reduced_solver* s)
     FLX_NEW(s->ctx, s->a_next, 3 * (int64_t)k);
     FLX_NEW(s->ctx, s->rhs0, 3 * (int64_t)k);
     FLX_NEW(s->ctx, s->rhs, 3 * (int64_t)k);
+    FLX_NEW_ZERO(s->ctx, s->pulled, 3 * (int64_t)s->system->n);
+    FLX_NEW_ZERO(s->ctx, s->pull, 3 * (int64_t)k);
+    FLX_NEW(s->ctx, s->pull_part, ((int64_t)s->system->n + GRAIN - 1) / GRAIN * 3 * k);
     FLX_NEW_ZERO(s->ctx, s->y, 3 * (int64_t)m->modes);
     FLX_NEW(s->ctx, s->factor, (int64_t)k * k);
     memcpy(s->factor, m->matrix, (size_t)k * (size_t)k * sizeof *s->factor);
@@ -66,17 +71,34 @@ void flx__subspace_start(flx_reduced_solver* s, const flx_pd_state* state)
     nearest(s, state->v, s->velocity);
 }
 
+typedef struct product
+{
+    const flx_reduced_solver* s;
+    const double*             in;
+    double*                   out;
+} product;
+
+static void expand_range(void* user, int64_t begin, int64_t end, int32_t worker)
+{
+    const product* p = user;
+    const int      k = p->s->model->subspace;
+    (void)worker;
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)(end - begin), 3, k, 1.0, p->s->model->w + begin * k, k,
+                p->in, 3, 0.0, p->out + 3 * begin, 3);
+}
+
+/// x [n][3] = W a
 static void expand(const flx_reduced_solver* s, const double* a, double* x)
 {
-    const int k = s->model->subspace;
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, s->system->n, 3, k, 1.0, s->model->w, k, a, 3, 0.0, x, 3);
+    product p = {s, a, x};
+    flx__parallel_for(s->ctx, s->system->n, GRAIN, expand_range, &p);
 }
 
 void flx__subspace_read(flx_reduced_solver* s, flx_pd_state* state)
 {
     expand(s, s->a, state->q);
-    expand(s, s->velocity, state->v);
-    s->counts.read_entries += (int64_t)s->system->n * (6 + 2 * (int64_t)s->model->subspace);
+    if (state->v) expand(s, s->velocity, state->v);
+    s->counts.read_entries += (state->v ? 2 : 1) * (int64_t)s->system->n * (3 + (int64_t)s->model->subspace);
 }
 
 static void place_held(const flx_pd_system* system, const flx_pd_drive* drive, int32_t frame)
@@ -93,6 +115,34 @@ static void solve(int k, const double* factor, double* b)
     cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, k, 3, 1.0, factor, k, b, 3);
 }
 
+static void force_range(void* user, int64_t begin, int64_t end, int32_t worker)
+{
+    const product* p = user;
+    const int      k = p->s->model->subspace;
+    (void)worker;
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, k, 3, (int)(end - begin), 1.0, p->s->model->w + begin * k, k,
+                p->in + 3 * begin, 3, 0.0, p->out + begin / GRAIN * 3 * k, 3);
+}
+
+/// pull [k][3] := W^T f; kept while the forces stay what they are, as gravity does.
+static void project_force(flx_reduced_solver* s, const flx_pd_drive* drive)
+{
+    flx_pd_system* system = s->system;
+    const int64_t  n = system->n, k3 = 3 * (int64_t)s->model->subspace;
+    memset(system->force, 0, (size_t)n * 3 * sizeof *system->force);
+    drive->force(drive->user, s->state.frame + 1, system->force);
+    s->counts.frame_entries += 3 * n;
+    if (memcmp(s->pulled, system->force, (size_t)n * 3 * sizeof *s->pulled) == 0) return;
+
+    product p = {s, system->force, s->pull_part};
+    flx__parallel_for(s->ctx, n, GRAIN, force_range, &p);
+    memset(s->pull, 0, (size_t)k3 * sizeof *s->pull);
+    for (int64_t chunk = 0; chunk * GRAIN < n; ++chunk)
+        for (int64_t i = 0; i < k3; ++i) s->pull[i] += s->pull_part[chunk * k3 + i];
+    memcpy(s->pulled, system->force, (size_t)n * 3 * sizeof *s->pulled);
+    s->counts.frame_entries += n * s->model->subspace;
+}
+
 /// a_next := the first iterate, rhs0 := what rounds do not change
 static void predict(flx_reduced_solver* s, const flx_pd_drive* drive)
 {
@@ -103,11 +153,8 @@ static void predict(flx_reduced_solver* s, const flx_pd_drive* drive)
     for (int i = 0; i < 3 * k; ++i) s->a_next[i] = s->a[i] + h * s->velocity[i];
     if (drive && drive->force)
     {
-        memset(system->force, 0, (size_t)system->n * 3 * sizeof *system->force);
-        drive->force(drive->user, s->state.frame + 1, system->force);
-        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, k, 3, system->n, h * h, m->w, k, system->force, 3, 1.0,
-                    s->a_next, 3);
-        s->counts.frame_entries += (int64_t)system->n * (3 + k);
+        project_force(s, drive);
+        for (int i = 0; i < 3 * k; ++i) s->a_next[i] += h * h * s->pull[i];
     }
     for (int i = 0; i < 3 * k; ++i) s->rhs0[i] = s->a_next[i] / (h * h);
     place_held(system, drive, s->state.frame + 1);

@@ -35,6 +35,9 @@ struct flx_reduced_solver
 
     // in a subspace
     double *a, *velocity, *a_next, *rhs0, *rhs; // [k][3]
+    double* pulled;                             // [n][3] the forces of
+    double* pull;                               // [k][3] W^T f, summed from
+    double* pull_part;                          // [chunks][k][3]
     double* factor;                             // [k][k] lower Cholesky, by columns
     double* start;                              // [k][k] the same, of the first iterate
 };

@@ -102,8 +102,9 @@ void flx__reduced_solver_destroy(flx_reduced_solver* s)
         for (size_t i = 0; i < sizeof owned / sizeof *owned; ++i) flx__free(ctx, owned[i]);
     }
     flx__pd_state_release(ctx, &s->state);
-    void* const owned[] = {s->samples, s->inertia,  s->x0,     s->q,    s->eta, s->e0,     s->y,
-                           s->a,       s->velocity, s->a_next, s->rhs0, s->rhs, s->factor, s->start};
+    void* const owned[] = {s->samples, s->inertia, s->x0,       s->q,      s->eta,      s->e0,
+                           s->y,       s->a,       s->velocity, s->a_next, s->rhs0,     s->rhs,
+                           s->factor,  s->start,   s->pulled,   s->pull,   s->pull_part};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; ++i) flx__free(ctx, owned[i]);
     flx__free(ctx, s);
 }
@@ -138,9 +139,9 @@ void flx__reduced_read(flx_reduced_solver* s, flx_pd_state* state)
         flx__subspace_read(s, state);
         return;
     }
-    s->counts.read_entries += 6 * (int64_t)s->system->n;
+    s->counts.read_entries += (state->v ? 6 : 3) * (int64_t)s->system->n;
     memcpy(state->q, s->state.q, (size_t)s->system->n * 3 * sizeof *state->q);
-    memcpy(state->v, s->state.v, (size_t)s->system->n * 3 * sizeof *state->v);
+    if (state->v) memcpy(state->v, s->state.v, (size_t)s->system->n * 3 * sizeof *state->v);
 }
 
 flx_reduced_counts flx__reduced_counts_of(const flx_reduced_solver* s)

@@ -35,7 +35,7 @@ typedef void (*flx_reduced_watch_fn)(void* user, int32_t frame, int32_t round, c
 flx_status flx__reduced_frame(flx_reduced_solver* solver, const flx_pd_drive* drive, int32_t rounds,
                               flx_reduced_watch_fn watch, void* watch_user);
 
-/// Positions, velocities and frame; state as from flx__pd_state_create().
+/// Positions, velocities and frame; state as from flx__pd_state_create(), v NULL: no velocities.
 void flx__reduced_read(flx_reduced_solver* solver, flx_pd_state* state);
 
 flx_reduced_counts flx__reduced_counts_of(const flx_reduced_solver* solver);

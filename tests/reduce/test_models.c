@@ -504,6 +504,49 @@ static void a_subspace_touches_the_mesh_only_when_asked_for_it(void** state)
     flx_context_destroy(ctx);
 }
 
+static void pull_sideways_later(void* user, int32_t frame, double* f)
+{
+    const flx_pd_system* system = user;
+    for (int32_t i = 0; i < system->n; ++i) f[3 * i + (frame < 4 ? 1 : 2)] += 9.81 * system->mass[i];
+}
+
+/// A subspace keeps the projection of forces that stay as they are: like a solver that starts anew every frame.
+static void forces_that_change_are_noticed(void** state)
+{
+    (void)state;
+    flx_context*        ctx   = test_context(2);
+    flx_trial_bench     bench = open_bench(ctx, "S2", 10);
+    flx_reduced_model*  model = train(&bench, FLX_REDUCTION_W_ECSW, 6, 30);
+    flx_reduced_solver *kept = NULL, *anew = NULL;
+    flx_pd_state        a, b, start, positions;
+    flx_pd_system*      system = bench.experiment->system;
+    const flx_pd_drive  drive  = {.user = system, .force = pull_sideways_later};
+    CHECK_OK(flx__pd_state_create(system, &a));
+    CHECK_OK(flx__pd_state_create(system, &b));
+    CHECK_OK(flx__pd_state_create(system, &start));
+    CHECK_OK(flx__reduced_solver_create(system, model, &kept));
+    flx__reduced_start(kept, &a);
+    for (int frame = 0; frame < 6; ++frame)
+    {
+        flx__reduced_read(kept, &start);
+        CHECK_OK(flx__reduced_solver_create(system, model, &anew));
+        flx__reduced_start(anew, &start);
+        CHECK_OK(flx__reduced_frame(anew, &drive, FLX_LAB_ROUNDS, NULL, NULL));
+        CHECK_OK(flx__reduced_frame(kept, &drive, FLX_LAB_ROUNDS, NULL, NULL));
+        flx__reduced_read(kept, &a);
+        positions = (flx_pd_state){.q = b.q};
+        flx__reduced_read(anew, &positions);
+        assert_int_equal(positions.frame, frame + 1);
+        for (int64_t k = 0; k < 3 * (int64_t)system->n; ++k) CHECK_NEAR(a.q[k], b.q[k], 1e-9); // rounding of a start
+        flx__reduced_solver_destroy(anew);
+    }
+    flx__reduced_solver_destroy(kept);
+    flx__pd_state_release(ctx, &a);
+    flx__pd_state_release(ctx, &b);
+    flx__pd_state_release(ctx, &start);
+    close_all(ctx, &bench, model);
+}
+
 static void batches_are_reduced_one_at_a_time(void** state)
 {
     (void)state;
@@ -678,6 +721,7 @@ int main(void)
         cmocka_unit_test(mistakes_are_refused),
         cmocka_unit_test(a_round_costs_the_same_on_a_larger_mesh),
         cmocka_unit_test(a_subspace_touches_the_mesh_only_when_asked_for_it),
+        cmocka_unit_test(forces_that_change_are_noticed),
         cmocka_unit_test(batches_are_reduced_one_at_a_time),
         cmocka_unit_test(same_bits_for_every_thread_count),
         cmocka_unit_test(a_model_comes_back_from_its_file_bit_for_bit),
