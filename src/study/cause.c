@@ -283,12 +283,13 @@ static void speed_table(flx_page* page)
 void flx__page_speed(flx_page* page)
 {
     const flx_study* s     = page->s;
-    dots *           count = flx__alloc(s->ctx, 2, sizeof *count), *time = count + 1;
+    dots*            count = flx__alloc(s->ctx, 2, sizeof *count);
     if (!count)
     {
         page->status = FLX_ERR_MEMORY;
         return;
     }
+    dots* time = count + 1;
     flx__page_section(page, "speed", "Error against speed");
     flx__page_text(page, "<p>Medians over experiments at %d modes: ", s->middle);
     for (int32_t m = 0; m < s->method_count; ++m)
