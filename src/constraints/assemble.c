@@ -102,8 +102,6 @@ done:
     for (int32_t b = 0; s.gather && b < batch_count; ++b) flx__constraint_gather_release(ctx, s.gather + b);
     flx__free(ctx, s.gather);
     flx__free(ctx, s.slot);
-    flx__free(ctx, a.first);
-    flx__free(ctx, a.row);
-    flx__free(ctx, a.value);
+    flx__csc_release(ctx, &a);
     return status;
 }

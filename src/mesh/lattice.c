@@ -31,8 +31,7 @@ static void release_stages(flx_context* ctx, build* b)
     b->copy_tet = NULL;
 }
 
-// --- how many tets
-// ----------------------------------------------------------------------------------------------------
+// --- how many tets -------------------------------------------------------------------------------------------
 
 static double expected_tets(const lattice_surface* s, double h)
 {
@@ -200,8 +199,7 @@ done:
     return status;
 }
 
-// --- create
-// -----------------------------------------------------------------------------------------------------------
+// --- create --------------------------------------------------------------------------------------------------
 
 static flx_status check_options(flx_context* ctx, const char* path, const flx_lattice_options* o)
 {

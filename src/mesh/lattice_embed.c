@@ -111,8 +111,7 @@ void flx__lattice_lookup_destroy(flx_context* ctx, void* lookup)
     flx__free(ctx, u);
 }
 
-// --- query
-// ------------------------------------------------------------------------------------------------------------
+// --- query ---------------------------------------------------------------------------------------------------
 
 static int32_t first_copy(const flx_lattice* l, const lattice_lookup* u, int64_t tet)
 {

@@ -199,8 +199,7 @@ static void join_along_edge(cut_tet* c, int edge)
     if (inside && c->inside[to]) flx__set_join(c->parent, previous, c->count + to);
 }
 
-// --- 3: sight lines
-// ---------------------------------------------------------------------------------------------------
+// --- 3: sight lines ------------------------------------------------------------------------------------------
 
 typedef struct triangle3
 {
@@ -347,8 +346,7 @@ static void join_by_sight(cut_tet* c)
         if (flx__set_root(c->parent, i) == i) look_from(c, i);
 }
 
-// --- all cut tets
-// -----------------------------------------------------------------------------------------------------
+// --- all cut tets --------------------------------------------------------------------------------------------
 
 static void cut_range(void* user, int64_t begin, int64_t end, int32_t worker)
 {

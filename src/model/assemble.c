@@ -9,14 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void flx__csc_release(flx_context* ctx, flx_csc* a)
-{
-    flx__free(ctx, a->first);
-    flx__free(ctx, a->row);
-    flx__free(ctx, a->value);
-    *a = (flx_csc){0};
-}
-
 static int ascending(const void* a, const void* b)
 {
     const int32_t p = *(const int32_t*)a, q = *(const int32_t*)b;

@@ -191,7 +191,6 @@ double flx__body_stiffness(const flx_body* body, double factor);
 
 /// A = K + springs active at `time` + inertia * diag(mass), lower triangle in the solver's order. assemble.c
 flx_status flx__model_assemble(const flx_model* model, double time, double inertia, flx_csc* out);
-void       flx__csc_release(flx_context* ctx, flx_csc* a);
 bool       flx__spring_active(const flx_spring* spring, double time);
 
 void flx__patches_release(flx_context* ctx, flx_patches* patches);

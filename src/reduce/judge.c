@@ -7,8 +7,7 @@
 #define DISTORTED_ERROR 0.5
 #define DISTORTED_ENERGY 3.0
 
-// --- records
-// ----------------------------------------------------------------------------------------------------------
+// --- records -------------------------------------------------------------------------------------------------
 
 flx_status flx__record_create(flx_pd_system* system, int32_t frames, flx_run_record* out)
 {
@@ -56,8 +55,7 @@ done:
     return status;
 }
 
-// --- judgement
-// --------------------------------------------------------------------------------------------------------
+// --- judgement -----------------------------------------------------------------------------------------------
 
 double flx__pose_distance(const flx_pd_system* system, const double* a, const double* b)
 {

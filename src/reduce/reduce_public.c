@@ -1,6 +1,7 @@
 // The public interface: a scene's full-order run, training on it, and steps of a flx_state.
 #include "flexor/reduce.h"
 
+#include "reduce/judge.h"
 #include "reduce/model_file.h"
 #include "reduce/reduced_solver.h"
 #include "reduce/scene_system.h"
@@ -84,13 +85,6 @@ done:
     return status;
 }
 
-static double distance(const flx_pd_system* system, const double* a, const double* b)
-{
-    double sum = 0.0;
-    for (int64_t k = 0; k < 3 * (int64_t)system->n; ++k) sum += (a[k] - b[k]) * (a[k] - b[k]);
-    return sqrt(sum / system->n) / system->size;
-}
-
 /// The training run by the reduced model: largest distance to the snapshots; infinite when it does not last.
 static flx_status measure_error(course* c, const flx_reduced_model* model, double* error)
 {
@@ -110,7 +104,7 @@ static flx_status measure_error(course* c, const flx_reduced_model* model, doubl
         if (status == FLX_ERR_NONFINITE) *error = INFINITY;
         if (status != FLX_OK) break;
         if (step % c->stride == 0)
-            *error = fmax(*error, distance(c->scene->system, state.q, c->q + length * (size_t)(step / c->stride)));
+            *error = fmax(*error, flx__pose_distance(c->scene->system, state.q, c->q + length * (size_t)(step / c->stride)));
         FLX_TRY(report(c, "reduced run", (double)step / c->steps));
     }
     if (status == FLX_ERR_NONFINITE) status = FLX_OK;

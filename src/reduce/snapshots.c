@@ -23,8 +23,7 @@ static int64_t column_bytes(const flx_snapshots* s)
     return reals * (int64_t)sizeof(double) + 2 * (int64_t)sizeof(int32_t);
 }
 
-// --- create
-// -----------------------------------------------------------------------------------------------------------
+// --- create --------------------------------------------------------------------------------------------------
 
 static flx_status check(const flx_snapshots* s)
 {
@@ -82,8 +81,7 @@ void flx__snapshots_destroy(flx_snapshots* s)
     flx__free(ctx, s);
 }
 
-// --- growth
-// -----------------------------------------------------------------------------------------------------------
+// --- growth --------------------------------------------------------------------------------------------------
 
 static flx_status resize(flx_snapshots* s, void** memory, int64_t count, size_t size)
 {
@@ -124,8 +122,7 @@ static flx_status reserve(flx_snapshots* s, int32_t more)
     return grow(s, (int32_t)capacity);
 }
 
-// --- recording
-// --------------------------------------------------------------------------------------------------------
+// --- recording -----------------------------------------------------------------------------------------------
 
 static void put_round(flx_snapshots* s, int32_t round, const double* const* z, const double* const* p)
 {
@@ -203,8 +200,7 @@ done:
     return status;
 }
 
-// --- files
-// ------------------------------------------------------------------------------------------------------------
+// --- files ---------------------------------------------------------------------------------------------------
 
 static const char* const kinds[] = {"frames", "last round", "all rounds"};
 

@@ -13,8 +13,7 @@
 
 #define GRAIN 2048 // vertices a worker takes at a time
 
-// --- the matrix in elimination order
-// ----------------------------------------------------------------------------------
+// --- the matrix in elimination order -------------------------------------------------------------------------
 
 static flx_status graph_of(flx_context* ctx, const flx_csc* a, flx_graph* out)
 {
@@ -126,8 +125,7 @@ done:
     return status;
 }
 
-// --- create
-// -----------------------------------------------------------------------------------------------------------
+// --- create --------------------------------------------------------------------------------------------------
 
 static flx_status check(flx_context* ctx, int32_t n, const double* mass, double h, int32_t held_count,
                         const int32_t* held)
@@ -232,8 +230,7 @@ void flx__pd_system_destroy(flx_pd_system* s)
     flx__free(ctx, s);
 }
 
-// --- the global step
-// --------------------------------------------------------------------------------------------------
+// --- the global step -----------------------------------------------------------------------------------------
 
 typedef struct exchange
 {
@@ -266,8 +263,7 @@ void flx__pd_solve(flx_pd_system* s, double* b)
     flx__parallel_for(s->ctx, s->n, GRAIN, from_elimination_order, &e);
 }
 
-// --- a frame
-// ----------------------------------------------------------------------------------------------------------
+// --- a frame -------------------------------------------------------------------------------------------------
 
 flx_status flx__pd_state_create(flx_pd_system* s, flx_pd_state* out)
 {
@@ -370,8 +366,7 @@ flx_status flx__pd_frame(flx_pd_system* s, const flx_pd_drive* drive, int32_t ro
     return flx__pd_commit(s, q, state);
 }
 
-// --- energies
-// ---------------------------------------------------------------------------------------------------------
+// --- energies ------------------------------------------------------------------------------------------------
 
 static double elastic_energy(flx_pd_system* s, const double* q)
 {

@@ -154,8 +154,7 @@ done:
     return status;
 }
 
-// --- the reduced matrix
-// -----------------------------------------------------------------------------------------------
+// --- the reduced matrix --------------------------------------------------------------------------------------
 
 /// sw [count rows][k] = W^1/2 S W
 static flx_status measure_modes(flx_trainer* t, int32_t b, double** out)

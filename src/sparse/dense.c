@@ -35,8 +35,7 @@ static flx_status refuse(flx_context* ctx, int32_t row, int32_t* bad_row)
     return flx__fail(ctx, FLX_ERR_UNHELD, "row %d of a dense matrix has no positive pivot", row);
 }
 
-// --- factorization, solve and inverse in both precisions
-// ----------------------------------------------------------------
+// --- factorization, solve and inverse in both precisions -----------------------------------------------------
 
 #define REAL double
 #define NAME(x) x##_f64

@@ -13,6 +13,7 @@ typedef struct flx_csc
     int32_t* row;   // [first[n]]
     double*  value; // [first[n]] N/m
 } flx_csc;
+void flx__csc_release(flx_context* ctx, flx_csc* a);
 
 /// Symmetric graph without loops: neighbours of v are adjacent[first[v] .. first[v + 1]).
 typedef struct flx_graph

@@ -66,8 +66,7 @@ static double faster(const flx_study* s, const flx_study_trial* t)
     return s->experiment[t->experiment].full_ms / t->numbers.frame_ms;
 }
 
-// --- cause
-// ------------------------------------------------------------------------------------------------------------
+// --- cause ---------------------------------------------------------------------------------------------------
 
 /// Norms of (P^T V_d)^-1 at the middle number of modes or the rank.
 static const double* axis_norms(const flx_study* s, int32_t experiment)
@@ -238,8 +237,7 @@ void flx__page_cause(flx_page* page)
                    "negative. The last column says in which directions the one that grows most moves.</p>\n");
 }
 
-// --- speed
-// ------------------------------------------------------------------------------------------------------------
+// --- speed ---------------------------------------------------------------------------------------------------
 
 static int ascending(const void* a, const void* b)
 {

@@ -7,8 +7,7 @@
 #define MOST_CURVES 8
 #define MOST_POINTS 110 // of a curve: more cannot be told apart on 300 pixels
 
-// --- helpers
-// ----------------------------------------------------------------------------------------------------------
+// --- helpers -------------------------------------------------------------------------------------------------
 
 /// A curve over frames, thinned; room [2][MOST_POINTS + 1].
 static flx_plot_curve over_frames(const double* value, int32_t frames, const char* label, int32_t color, double* room)
@@ -91,8 +90,7 @@ done:
     return status;
 }
 
-// --- singular values
-// --------------------------------------------------------------------------------------------------
+// --- singular values -----------------------------------------------------------------------------------------
 
 static void decay_panel(flx_page* page, const char* type)
 {
@@ -158,8 +156,7 @@ void flx__page_decay(flx_page* page)
     flx__page_text(page, "</div>\n");
 }
 
-// --- reconstruction
-// -----------------------------------------------------------------------------------------------------
+// --- reconstruction ------------------------------------------------------------------------------------------
 
 static const char* const scheme_label[FLX_STUDY_SCHEMES] = {"orthogonal projection", "block DEIM", "scalar DEIM",
                                                             "whole elements, m = 2r"};
@@ -236,8 +233,7 @@ void flx__page_reconstruction(flx_page* page)
     flx__page_text(page, "</div>\n");
 }
 
-// --- one constraint at a time
-// ---------------------------------------------------------------------------------------------
+// --- one constraint at a time --------------------------------------------------------------------------------
 
 static void part_row(flx_page* page, const flx_study_experiment* e, int32_t part, double* worst, int* exploded)
 {
@@ -287,8 +283,7 @@ void flx__page_one_at_a_time(flx_page* page)
                          "has a weight of 1e-2 beside the springs' 1e6.</p>\n");
 }
 
-// --- the paper's failures
-// -----------------------------------------------------------------------------------------------
+// --- the paper's failures ------------------------------------------------------------------------------------
 
 typedef struct failure
 {
@@ -389,8 +384,7 @@ void flx__page_failures(flx_page* page)
     for (size_t i = 0; i < sizeof failures / sizeof *failures; ++i) failure_section(page, &failures[i]);
 }
 
-// --- energy and other methods
-// ---------------------------------------------------------------------------------------------
+// --- energy and other methods --------------------------------------------------------------------------------
 
 static void methods_panel(const flx_study* s, const flx_study_experiment* e, bool energy, panel* p)
 {

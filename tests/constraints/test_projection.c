@@ -196,8 +196,7 @@ static void flat_and_inverted_elements_come_back_right_side_out(void** state)
         }
 }
 
-// --- kernels against the reference
-// ------------------------------------------------------------------------------------
+// --- kernels against the reference ---------------------------------------------------------------------------
 
 enum
 {

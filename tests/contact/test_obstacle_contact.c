@@ -56,8 +56,7 @@ static flx_obstacle_pose pose_about(double x, double y, double z, double angle)
     return p;
 }
 
-// --- analytic distances, written anew
-// ---------------------------------------------------------------------------------
+// --- analytic distances, written anew ------------------------------------------------------------------------
 
 typedef double (*distance_fn)(const flx_shape* s, const double q[3], double n[3]);
 

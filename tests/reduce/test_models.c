@@ -255,8 +255,7 @@ static void a_turned_start_gives_the_turned_motion(void** state)
     flx_context_destroy(ctx);
 }
 
-// --- exactness
-// --------------------------------------------------------------------------------------------------------
+// --- exactness -----------------------------------------------------------------------------------------------
 
 /// With as many modes as rows, or as vertices, nothing is left out: also a load that was not trained on is exact.
 static void full_rank_is_exact(void** state)
@@ -317,8 +316,7 @@ static void subspaces_hold_every_affine_pose(void** state)
     close_all(ctx, &bench, NULL);
 }
 
-// --- what works and what does not
-// -----------------------------------------------------------------------------------------
+// --- what works and what does not ----------------------------------------------------------------------------
 
 static void secs_follows_what_it_was_trained_on_and_stays_sane_where_not(void** state)
 {
@@ -441,8 +439,7 @@ static void mistakes_are_refused(void** state)
     close_all(ctx, &bench, NULL);
 }
 
-// --- what a round costs
-// ------------------------------------------------------------------------------------------------------
+// --- what a round costs --------------------------------------------------------------------------------------
 
 static flx_reduced_counts counts_of(flx_context* ctx, const char* id, int32_t side, flx_reduction method,
                                     uint32_t batches, bool loaded)
@@ -590,8 +587,7 @@ static void same_bits_for_every_thread_count(void** state)
     }
 }
 
-// --- files
-// ----------------------------------------------------------------------------------------------------------------------
+// --- files ---------------------------------------------------------------------------------------------------
 
 static const char* scratch_path(void)
 {
@@ -664,8 +660,7 @@ static void a_damaged_file_is_refused(void** state)
     close_all(ctx, &bench, model);
 }
 
-// --- memory
-// ---------------------------------------------------------------------------------------------------------------------
+// --- memory --------------------------------------------------------------------------------------------------
 
 static flx_status everything(const flx_trial_bench* bench, flx_reduction method)
 {

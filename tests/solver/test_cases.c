@@ -309,8 +309,7 @@ static void energy_on_the_floor_does_not_grow_in_a_minute(void** state)
     fixture_end(&f);
 }
 
-// --- 33: things switched on and off
-// -----------------------------------------------------------------------------------
+// --- 33: things switched on and off --------------------------------------------------------------------------
 
 static void a_hook_switched_on_where_things_are_moves_nothing(void** state)
 {
@@ -487,8 +486,7 @@ static void flesh_is_at_the_bone_of_this_frame_not_of_the_one_before(void** stat
     fixture_end(&f);
 }
 
-// --- 38: long runs
-// ----------------------------------------------------------------------------------------------------
+// --- 38: long runs -------------------------------------------------------------------------------------------
 
 static long resident_pages(void)
 {

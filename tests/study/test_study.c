@@ -183,8 +183,7 @@ static void curves_reach_the_verdicts(void** state)
     }
 }
 
-// --- what the study is for
-// --------------------------------------------------------------------------------------------
+// --- what the study is for -----------------------------------------------------------------------------------
 
 /// Norms beyond 1e3 and 10 % of error for block DEIM, norms below 30 and 5 % for whole elements: limits an order of
 /// magnitude away from what was measured on either side.
@@ -280,8 +279,7 @@ static void orthogonal_projection_is_the_best_one_vector_of_coefficients_can_do(
     }
 }
 
-// --- the page
-// ---------------------------------------------------------------------------------------------------------
+// --- the page ------------------------------------------------------------------------------------------------
 
 static void the_page_needs_nothing_from_elsewhere(void** state)
 {

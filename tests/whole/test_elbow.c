@@ -502,8 +502,7 @@ static void the_papers_own_settings_run_to_the_end(void** state)
     close_elbow(&e);
 }
 
-// --- the folder
-// -------------------------------------------------------------------------------------------------------
+// --- the folder ----------------------------------------------------------------------------------------------
 
 static int shell(const char* command)
 {
