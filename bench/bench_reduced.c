@@ -67,8 +67,7 @@ static void model_path(const race* r, const char* method, int32_t modes, char* p
              r->want.size.box_cells, method, modes, r->want.elements);
 }
 
-// --- train
-// ------------------------------------------------------------------------------------------------------------
+// --- train ---------------------------------------------------------------------------------------------------
 
 static flx_status train(race* r, const char* method, int32_t modes)
 {
@@ -91,8 +90,7 @@ done:
     return status;
 }
 
-// --- race
-// -------------------------------------------------------------------------------------------------------------
+// --- race ----------------------------------------------------------------------------------------------------
 
 /// FULL_FRAMES frames of the full order; after the end of the run it starts anew.
 static flx_status full_turn(race* r, times* full)
@@ -205,8 +203,7 @@ done:
     return status;
 }
 
-// --- the program
-// ------------------------------------------------------------------------------------------------------
+// --- the program ---------------------------------------------------------------------------------------------
 
 /// The training run only: that is what models learn from and race on.
 static flx_status record_full(race* r)
