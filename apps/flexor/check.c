@@ -204,7 +204,8 @@ static bool check_held(cli* c, const flx_scene* scene, int32_t body, const flx_m
     free(all);
     // parts of a surface may join in the lattice, and contact can hold a body up: only a whole body alone is sure to
     // fail
-    const bool sure = free_count > 0 && !touched && (mesh->tet_count > 0 || free_count == count);
+    const bool sure =
+        free_count > 0 && !touched && (mesh->tet_count > 0 || scene->body[body].cloth || free_count == count);
     if (sure)
         cli_error(c, CODE_SCENE,
                   "%s: quasi-static, and nothing holds %s of body '%s': fix or attach it, or use mode dynamic",
@@ -215,7 +216,7 @@ static bool check_held(cli* c, const flx_scene* scene, int32_t body, const flx_m
 static int check_body(cli* c, const flx_scene* scene, int32_t body, estimate* e, json* j)
 {
     const flx_body_desc* b       = &scene->body[body];
-    const char*          path    = b->tets ? b->tets : b->surface;
+    const char*          path    = geometry_path(b);
     flx_mesh*            mesh    = NULL;
     flx_doctor_report    report  = {0};
     flx_mesh_options     options = flx_mesh_options_default();
@@ -238,7 +239,7 @@ static int check_body(cli* c, const flx_scene* scene, int32_t body, estimate* e,
         printf("body '%s': %s%s%s\n", b->name, path, b->group ? ", group " : "", b->group ? b->group : "");
         if (mesh) print_report(&report);
     }
-    if (code < 0 && !b->tets) // a lattice is to be made
+    if (code < 0 && !b->tets && !b->cloth) // a lattice is to be made
     {
         const flx_status status = flx_surface_has_inside(c->ctx, mesh);
         if (status != FLX_OK) code = cli_fail(c, status);
@@ -297,8 +298,11 @@ static void print_estimate(const flx_scene* scene, const estimate* e)
     format_bytes(memory, e->bytes);
     printf("run: %d frames at %g per second, %s\n", scene->run.frames, scene->run.fps,
            scene->settings.mode == FLX_MODE_DYNAMIC ? "dynamic" : "quasi-static");
-    printf("  about %.3g tets, %.3g vertices, %.2g of them collision-prone, %.3g factor entries\n", e->tets,
-           e->vertices, e->prone, e->factor_nonzeros);
+    printf("  about ");
+    if (e->tets > 0) printf("%.3g tets, ", e->tets);
+    if (e->triangles > 0) printf("%.3g triangles of cloth, ", e->triangles);
+    printf("%.3g vertices, %.2g of them collision-prone, %.3g factor entries\n", e->vertices, e->prone,
+           e->factor_nonzeros);
     printf("  about %s of memory, %.2g s of setup, %.2g ms a frame: %.2g s in all (estimates, two cores)\n", memory,
            e->setup_seconds, e->frame_ms, e->setup_seconds + 1e-3 * e->frame_ms * scene->run.frames);
 }
@@ -332,6 +336,7 @@ static int check_scene(cli* c, const char* path)
         json_close(&j, ']');
         json_open(&j, "estimate", '{');
         json_real(&j, "tets", e.tets);
+        json_real(&j, "cloth_triangles", e.triangles);
         json_real(&j, "vertices", e.vertices);
         json_real(&j, "prone", e.prone);
         json_real(&j, "factor_nonzeros", e.factor_nonzeros);

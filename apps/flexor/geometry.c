@@ -5,6 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char* geometry_path(const flx_body_desc* body)
+{
+    return body->tets ? body->tets : body->cloth ? body->cloth : body->surface;
+}
+
 bool geometry_keep_group(flx_mesh* mesh, const char* group)
 {
     const flx_mesh_group* g = NULL;
@@ -200,7 +205,7 @@ double geometry_share_cropped(const flx_body_desc* body, const flx_mesh* mesh)
     return (double)inside / mesh->triangle_count;
 }
 
-/// By area for surfaces. A region the engine proposes is taken as a tenth.
+/// By area for surfaces. A region the engine proposes is all of a cloth, and taken as a tenth of another body.
 double geometry_share_in_contact(const flx_scene* scene, int32_t body, const flx_mesh* mesh)
 {
     double area = 0, inside = 0;
@@ -229,14 +234,22 @@ double geometry_share_in_contact(const flx_scene* scene, int32_t body, const flx
                 break;
             }
     }
-    const double share = area > 0 ? inside / area : 0;
-    return proposed && share < 0.1 ? 0.1 : share;
+    const double share = area > 0 ? inside / area : 0, least = scene->body[body].cloth ? 1.0 : 0.1;
+    return proposed ? fmax(share, least) : share;
 }
 
 void estimate_body(estimate* e, const flx_scene* scene, int32_t body, const flx_mesh* mesh,
                    const flx_doctor_report* report)
 {
     const flx_body_desc* b = &scene->body[body];
+    if (b->cloth)
+    {
+        e->triangles += mesh->triangle_count;
+        e->vertices += mesh->vertex_count;
+        e->sheet_vertices += mesh->vertex_count;
+        e->prone += geometry_share_in_contact(scene, body, mesh) * mesh->vertex_count;
+        return;
+    }
     if (mesh->tet_count > 0)
     {
         e->tets += mesh->tet_count;
@@ -265,17 +278,18 @@ void estimate_body(estimate* e, const flx_scene* scene, int32_t body, const flx_
 
 void estimate_finish(estimate* e, const flx_scene* scene)
 {
-    // constants of the elbow (625 k tets, 3,544 prone) on two cores; nested dissection of a solid gives n^(4/3) entries
-    const double n      = e->vertices > 1 ? e->vertices : 1;
-    e->factor_nonzeros  = 10.4 * pow(n, 1.31);
-    const double flops  = 45.5e9 * pow(n / 114973, 2) + pow(e->prone, 3) * (1 + 1.0 / 3);
+    // constants of the elbow (625 k tets, 3,544 prone) and of sheets (up to 200 x 200, strain and bending) on two
+    // cores; nested dissection of a solid gives n^(4/3) entries, of a sheet n log n
+    const double n = fmax(e->vertices - e->sheet_vertices, 0), sheet = e->sheet_vertices;
+    e->factor_nonzeros  = 10.4 * pow(n, 1.31) + 8.5 * sheet * log2(sheet + 1);
+    const double flops  = 45.5e9 * pow(n / 114973, 2) + 170 * pow(sheet, 1.5) + pow(e->prone, 3) * (1 + 1.0 / 3);
     const bool   single = scene->settings.precision == FLX_PRECISION_SINGLE;
     const double per_nz = single ? 4 : 8;
     const double dense  = e->prone * e->prone * (8 + per_nz);
-    e->bytes            = e->factor_nonzeros * 2 * per_nz + dense + 330 * e->tets + 2e7;
-    e->setup_seconds    = flops / 45e9 + 3e-6 * e->tets;
-    const double outer  = 2e3 * e->factor_nonzeros * per_nz / 20e9 + 2e-5 * e->tets;   // ms
-    const double inner  = 1e3 * e->prone * e->prone * per_nz / 20e9 + 3e-3 * e->prone; // ms
+    e->bytes            = e->factor_nonzeros * 2 * per_nz + dense + 330 * (e->tets + e->triangles) + 2e7;
+    e->setup_seconds    = flops / 45e9 + 3e-6 * (e->tets + e->triangles);
+    const double outer  = 2e3 * e->factor_nonzeros * per_nz / 20e9 + 2e-5 * (e->tets + e->triangles); // ms
+    const double inner  = 1e3 * e->prone * e->prone * per_nz / 20e9 + 3e-3 * e->prone;                // ms
     const double steps  = scene->settings.mode == FLX_MODE_DYNAMIC ? scene->settings.substeps : 1;
     e->frame_ms         = steps * scene->settings.outer * (outer + scene->settings.inner * inner);
 }

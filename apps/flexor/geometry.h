@@ -13,10 +13,13 @@ typedef struct component
 
 typedef struct estimate
 {
-    double tets, vertices, prone, factor_nonzeros;
+    double tets, triangles; // triangles: of cloth
+    double vertices, sheet_vertices, prone, factor_nonzeros; // sheet_vertices: those of `vertices` that are cloth's
     double bytes, setup_seconds, frame_ms;
 } estimate;
 
+/// The file a body is made of.
+const char* geometry_path(const flx_body_desc* body);
 /// Keep one group's elements, in place. False when the mesh has no such group.
 bool geometry_keep_group(flx_mesh* mesh, const char* group);
 /// Rotate and move the vertices as the body says (scaling was done by reading).
@@ -28,7 +31,7 @@ component* geometry_components(const flx_scene* scene, int32_t body, const flx_m
 double geometry_share_cropped(const flx_body_desc* body, const flx_mesh* mesh);
 double geometry_share_in_contact(const flx_scene* scene, int32_t body, const flx_mesh* mesh);
 
-/// What one body adds: from the surface's volume and area, or from the tets there are.
+/// What one body adds: from the surface's volume and area, or from the tets or cloth there are.
 void estimate_body(estimate* e, const flx_scene* scene, int32_t body, const flx_mesh* mesh,
                    const flx_doctor_report* report);
 /// Turns the counts into memory and time.

@@ -1,4 +1,5 @@
 // flexor run: scene -> model -> solver <-> state -> recording, with a way back in after every stop.
+#include "geometry.h"
 #include "summary.h"
 
 #include <errno.h>
@@ -112,7 +113,7 @@ static bool write_manifest(run* r)
         const flx_body_desc* body = &r->scene->body[b];
         json_open(&j, NULL, '{');
         json_text(&j, "name", body->name);
-        json_text(&j, "path", body->tets ? body->tets : body->surface);
+        json_text(&j, "path", geometry_path(body));
         json_close(&j, '}');
     }
     json_close(&j, ']');

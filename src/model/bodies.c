@@ -72,6 +72,11 @@ static flx_status read_placed(flx_context* ctx, const flx_body_desc* d, const ch
     FLX_TRY(flx_mesh_read(ctx, path, &options, &mesh));
     if (d->group) FLX_TRY(flx__mesh_keep_group(ctx, mesh, d->group));
     FLX_TRY(flx_mesh_doctor(ctx, mesh, &options, &report));
+    if (d->cloth && report.repeated_triangle.count > 0 && !options.repair) // each would be mass and stiffness once more
+    {
+        options.repair = true;
+        FLX_TRY(flx_mesh_doctor(ctx, mesh, &options, &report));
+    }
     place(d, mesh->vertex_count, mesh->x);
     *out = mesh;
     mesh = NULL;

@@ -183,6 +183,24 @@ class Check(Cli):
         self.assertTrue(report["usable"])
         self.assertGreater(report["estimate"]["bytes"], 1e6)
 
+    def test_a_scene_of_cloth_is_examined_and_its_manifest_names_the_mesh(self):
+        cloth = SOURCE / "scenes" / "cloth-on-ball.yaml"
+        report = json.loads(self.flexor("check", cloth, "--json").stdout)
+        self.assertEqual(pathlib.Path(report["bodies"][0]["path"]).name, "sheet.obj")
+        vertices = report["bodies"][0]["vertices"]
+        self.assertEqual(report["estimate"]["vertices"], vertices)
+        self.assertEqual(report["estimate"]["prone"], vertices)  # region: auto is all of a cloth
+        self.assertIn("triangles of cloth", self.flexor("check", cloth).stdout)
+        self.flexor("run", cloth, "--set", "run.frames=1", "-o", "c")
+        self.assertEqual(json.loads((self.here / "c.run.json").read_text())["bodies"][0]["path"],
+                         report["bodies"][0]["path"])
+
+    def test_every_scene_that_comes_along_is_examined(self):
+        for scene in sorted((SOURCE / "scenes").glob("*.yaml")):
+            meshes = re.findall(r"[\w:/-]+\.(?:obj|mesh)", scene.read_text())
+            if all((SOURCE / "scenes" / mesh).exists() for mesh in meshes):  # arm.obj is made, others may be data
+                self.flexor("check", scene)
+
     def test_a_component_that_nothing_holds_is_named(self):
         a = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
         b = [(x + 5, y, z) for x, y, z in a]

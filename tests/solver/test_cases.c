@@ -533,6 +533,75 @@ static void memory_stays_flat_and_tets_positive_over_three_thousand_steps(void**
     fixture_end(&f);
 }
 
+// --- 22: cloth that is not clean -----------------------------------------------------------------------------------
+
+/// Held at the origin, pulled down by gravity; for `steps` steps.
+static void drop_cloth(fixture* f, const char* mesh, int steps)
+{
+    char              yaml[4096];
+    const char* const sets[] = {"precision=double"};
+    const char*       path   = shared_or_skip(mesh);
+    snprintf(yaml, sizeof yaml,
+             "flexor: 1\ngravity: 9.81\nbodies: [{name: b, cloth: '%s', material: {area_density: 200 g/m2},\n"
+             "  constraints: [{strain: 100 N/m}, {bending: 1 mN m}]}]\n"
+             "fix: {body: b, region: {sphere: {center: [0, 0, 0], radius: 1 cm}}}\n"
+             "solver: {mode: dynamic, outer: 10}\nrun: {fps: 60}\n",
+             path);
+    fixture_start(f, 2);
+    fixture_open(f, yaml, 1, sets);
+    fixture_steps(f, steps, NULL);
+}
+
+static double mass_of(const fixture* f)
+{
+    double mass = 0;
+    for (int32_t v = 0; v < f->model->vertex_count; ++v) mass += f->model->mass[v];
+    return mass;
+}
+
+static void cloth_moves_the_same_whichever_way_its_triangles_are_wound(void** state)
+{
+    (void)state;
+    fixture a, b;
+    drop_cloth(&a, "cases/22-nonmanifold-cloth/flipped.obj", 30);
+    drop_cloth(&b, "cases/22-nonmanifold-cloth/consistent.obj", 30);
+    assert_true(fastest(&a) > 0.1);
+    CHECK_BELOW(worst_difference(&a, &b), 1e-9); // m, of a sheet of 1 m: another order of sums, thirty steps on
+    fixture_end(&a);
+    fixture_end(&b);
+}
+
+static void a_triangle_given_twice_weighs_once(void** state)
+{
+    (void)state;
+    fixture f;
+    drop_cloth(&f, "cases/22-nonmanifold-cloth/twice.obj", 1);
+    CHECK_NEAR(mass_of(&f), 0.5 * 0.2, 1e-15); // kg: half a square metre
+    fixture_end(&f);
+}
+
+static void three_sheets_on_an_edge_and_two_fans_at_a_point_stay_together(void** state)
+{
+    (void)state;
+    static const struct
+    {
+        const char* mesh;
+        double      area; // m^2
+    } cases[] = {{"cases/22-nonmanifold-cloth/book.obj", 1.5},
+                 {"cases/22-nonmanifold-cloth/bowtie.obj", 1.0},
+                 {"cases/22-nonmanifold-cloth/tjunction.obj", 2.0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
+    {
+        fixture f;
+        drop_cloth(&f, cases[i].mesh, 60);
+        CHECK_NEAR(mass_of(&f), cases[i].area * 0.2, 1e-14);
+        for (int32_t v = 0; v < f.model->vertex_count; ++v)
+            CHECK_BELOW(flx__norm3(f.state->x + 3 * v), 3.0); // m: what hangs on the origin is at most 2 m long
+        assert_true(fastest(&f) > 1e-3);
+        fixture_end(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -552,6 +621,9 @@ int main(void)
         cmocka_unit_test(when_the_last_hook_lets_go_the_step_says_so_and_the_run_can_be_reset),
         cmocka_unit_test(flesh_follows_a_bone_that_jumps_by_ninety_degrees),
         cmocka_unit_test(flesh_is_at_the_bone_of_this_frame_not_of_the_one_before),
+        cmocka_unit_test(cloth_moves_the_same_whichever_way_its_triangles_are_wound),
+        cmocka_unit_test(a_triangle_given_twice_weighs_once),
+        cmocka_unit_test(three_sheets_on_an_edge_and_two_fans_at_a_point_stay_together),
         cmocka_unit_test(memory_stays_flat_and_tets_positive_over_three_thousand_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
