@@ -277,7 +277,7 @@ flx_status flx__surface_topology_find(flx_context* ctx, int32_t vertex_count, co
     collect_edges(&w);
     memset(w.across, 0xFF, 3 * (size_t)triangle_count * sizeof *w.across);
     each_edge(&w, link_two, NULL, NULL);
-    memset(facing, 0, (size_t)triangle_count);
+    for (int32_t t = 0; t < triangle_count; ++t) facing[t] = 0;
     for (int32_t t = 0; t < triangle_count; ++t)
         if (facing[t] == 0) face_part(&w, t, facing, topology);
     memset(w.set, 0xFF, (size_t)vertex_count * sizeof *w.set);
