@@ -21,7 +21,7 @@ static void print_count(const char* what, int64_t count, const char* means)
     if (count > 0) printf("  %lld %s  (%s)\n", (long long)count, what, means);
 }
 
-static void print_report(const flx_doctor_report* r)
+static void print_report(const flx_doctor_report* r, bool may_be_open)
 {
     printf("  %d vertices, %d triangles, %d tets, %d component%s\n", r->vertex_count, r->triangle_count, r->tet_count,
            r->component_count, r->component_count == 1 ? "" : "s");
@@ -42,9 +42,11 @@ static void print_report(const flx_doctor_report* r)
     }
     if (r->triangle_count > 0)
     {
-        printf("  surface: %s, area %.6g m2, encloses %.6g m3%s\n", r->closed ? "closed" : "open", r->area,
-               r->enclosed_volume, r->closed && r->enclosed_volume < 0 ? " (inside out)" : "");
-        print_count("boundary edges", r->boundary_edges, "one triangle only: holes");
+        printf("  surface: %s, area %.6g m2", r->closed ? "closed" : "open", r->area);
+        if (r->closed)
+            printf(", encloses %.6g m3%s", r->enclosed_volume, r->enclosed_volume < 0 ? " (inside out)" : "");
+        printf("\n");
+        if (!may_be_open) print_count("boundary edges", r->boundary_edges, "one triangle only: holes");
         print_count("edges with three or more triangles", r->nonmanifold_edges, "non-manifold");
         print_count("edges whose two triangles disagree", r->flipped_edges, "orientation flips");
         print_count("bow-tie vertices", r->bowtie_vertices, "two fans meet in one point");
@@ -160,9 +162,9 @@ static int check_mesh(cli* c, const char* path)
     else if (mesh)
     {
         printf("%s\n", path);
-        print_report(&report);
+        print_report(&report, false);
         if (surface && !inside)
-            printf("  usable as the skin of a tet mesh only, not for a lattice, an obstacle or a bone:\n    %s\n",
+            printf("  usable as cloth or the skin of a tet mesh, not for a lattice, an obstacle or a bone:\n    %s\n",
                    flx_context_error(c->ctx));
         else
             printf("  %s\n", code < 0 ? "usable" : "unusable");
@@ -224,6 +226,7 @@ static int check_body(cli* c, const flx_scene* scene, int32_t body, estimate* e,
     options.weld                 = b->weld;
     options.weld_tolerance       = b->weld_tolerance;
     options.repair               = b->repair;
+    options.may_be_open          = b->cloth != NULL;
 
     int code = examine(c, path, b->group, &options, &mesh, &report);
     if (j)
@@ -237,7 +240,7 @@ static int check_body(cli* c, const flx_scene* scene, int32_t body, estimate* e,
     else
     {
         printf("body '%s': %s%s%s\n", b->name, path, b->group ? ", group " : "", b->group ? b->group : "");
-        if (mesh) print_report(&report);
+        if (mesh) print_report(&report, options.may_be_open);
     }
     if (code < 0 && !b->tets && !b->cloth) // a lattice is to be made
     {

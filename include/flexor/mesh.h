@@ -42,6 +42,7 @@ typedef struct flx_mesh_options
     bool   weld;           ///< merge vertices with equal bits (STL is always welded); default false
     double weld_tolerance; ///< with weld: as a fraction of the bounding box diagonal; default 0 (exact)
     bool   repair;         ///< drop flat and repeated elements instead of refusing; default false
+    bool   may_be_open;    ///< it needs no inside (cloth): the doctor does not note that it is open; default false
 } flx_mesh_options;
 
 FLX_API flx_mesh_options flx_mesh_options_default(void);

@@ -75,7 +75,7 @@ static void say_surface(flx_doctor* d)
     const flx_doctor_report* r = d->report;
     say(d, &r->degenerate, "triangles without area");
     say(d, &r->repeated_triangle, "triangles repeat an earlier one, or its mirror image");
-    say_count(d, r->boundary_edges, "boundary edges: the surface is open");
+    if (!d->may_be_open) say_count(d, r->boundary_edges, "boundary edges: the surface is open");
     say_count(d, r->nonmanifold_edges, "edges have three or more triangles");
     say_count(d, r->flipped_edges, "edges have two triangles of opposite winding");
     say_count(d, r->bowtie_vertices, "vertices join separate fans of triangles");
@@ -232,7 +232,8 @@ flx_status flx_mesh_doctor(flx_context* ctx, flx_mesh* mesh, const flx_mesh_opti
     flx_status             status = FLX_OK;
     const flx_mesh_options o      = options ? *options : flx_mesh_options_default();
     flx_doctor_report      r;
-    flx_doctor             d = {.ctx = ctx, .mesh = mesh, .report = &r, .name = mesh->path ? mesh->path : "mesh"};
+    flx_doctor             d = {
+                    .ctx = ctx, .mesh = mesh, .report = &r, .may_be_open = o.may_be_open, .name = mesh->path ? mesh->path : "mesh"};
 
     memset(&r, 0, sizeof r);
     r.self_crossings = -1;

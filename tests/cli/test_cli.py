@@ -164,7 +164,7 @@ class Check(Cli):
     def test_a_surface_without_an_inside_is_refused_where_a_run_would(self):
         self.write("t.obj", TRIANGLE)
         done = self.flexor("check", "t.obj")
-        self.assertIn("usable as the skin of a tet mesh only", done.stdout)
+        self.assertIn("usable as cloth or the skin of a tet mesh, not", done.stdout)
         self.assertEqual(done.stderr, "")  # what the report says is not said twice
         self.assertFalse(json.loads(self.flexor("check", "t.obj", "--json").stdout)["has_inside"])
         self.write("good.obj", TETRA)
@@ -200,6 +200,16 @@ class Check(Cli):
             meshes = re.findall(r"[\w:/-]+\.(?:obj|mesh)", scene.read_text())
             if all((SOURCE / "scenes" / mesh).exists() for mesh in meshes):  # arm.obj is made, others may be data
                 self.flexor("check", scene)
+
+    def test_cloth_may_be_open(self):
+        self.write("t.obj", TRIANGLE)
+        path = self.write("rag.yaml", "flexor: 1\nbodies: {name: rag, cloth: t.obj, constraints: {spring: 1 N/m}}\n"
+                                      "solver: {mode: dynamic}\nrun: {frames: 1}\n")
+        done = self.flexor("check", path)
+        self.assertIn("surface: open, area 0.5 m2\n", done.stdout)
+        self.assertNotIn("holes", done.stdout)  # it needs no inside
+        self.assertEqual(done.stderr, "")
+        self.assertNotIn("open", self.flexor("run", path, "--no-record").stderr)
 
     def test_a_component_that_nothing_holds_is_named(self):
         a = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
