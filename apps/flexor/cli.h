@@ -134,6 +134,7 @@ int   cli_fail(cli* c, flx_status status);                  // says the context'
 int   cli_code(flx_status status);
 bool  is_scene_path(const char* path);
 char* stem_of(const char* path, const char* const* endings); // malloc'ed copy without a known ending
+bool  cli_taken(cli* c, const char* path); // a file is there and --force is not given: said, before work is done for it
 bool  make_parent_folders(cli* c, const char* path);
 char* text_of(const char* format, ...) FLX_PRINTF(1, 2); // malloc'ed
 void  print_shell_word(FILE* out, const char* word);

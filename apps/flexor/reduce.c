@@ -1,6 +1,8 @@
 // flexor reduce: learn a small model from a scene's full-order run, run it, look at it; or keep the run's snapshots.
-#include "cli.h"
+#include "frames.h"
+#include "summary.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +15,10 @@ typedef struct reduction
     flx_reduced*       stepper;
     flx_state*         state;
     flx_recorder*      recorder;
+    int                code;    // of a step that failed
+    int32_t            frames;  // stepped
+    double             deepest; // m, of their contacts
+    flx_step_stats     sum;     // of all steps
 } reduction;
 
 static void release(reduction* r)
@@ -127,6 +133,7 @@ static int train(reduction* r, const char* scene)
         cli_error(c, CODE_USAGE, "train writes a file: -o MODEL.h5");
         return CODE_USAGE;
     }
+    if (cli_taken(c, path)) return CODE_INTERNAL;
     const int code = open_scene(r, scene);
     if (code >= 0) return code;
     flx_status status = flx_reduced_model_train(c->ctx, r->model, &desc, show, c, &r->reduced);
@@ -144,25 +151,44 @@ static int train(reduction* r, const char* scene)
 
 // --- run -----------------------------------------------------------------------------------------------------
 
-static int step_frames(reduction* r)
+static ending step_once(void* user, flx_step_stats* stats)
 {
-    cli*          c        = r->c;
-    const int32_t substeps = r->scene->settings.substeps;
-    double        busy     = 0;
-    flx_status    status   = r->recorder ? flx_recorder_frame(r->recorder, r->state, NULL) : FLX_OK;
-    int32_t       frame    = 0;
-    while (status == FLX_OK && frame < r->scene->run.frames && !cli_signal_seen())
-    {
-        const double before = cli_now();
-        for (int32_t s = 0; s < substeps && status == FLX_OK; ++s) status = flx_reduced_step(r->stepper, r->state);
-        busy += cli_now() - before;
-        if (status == FLX_OK && r->recorder) status = flx_recorder_frame(r->recorder, r->state, NULL);
-        if (status != FLX_OK) break;
-        cli_share_progress(c, "frames", (double)++frame / r->scene->run.frames);
-    }
-    cli_clear_bar(c);
-    if (status != FLX_OK) return cli_fail(c, status);
-    cli_say(c, "%d frames, %.3f ms a step", frame, frame > 0 ? 1e3 * busy / (frame * substeps) : 0.0);
+    reduction*       r      = user;
+    const flx_status status = flx_reduced_step(r->stepper, r->state, stats);
+    if (status == FLX_OK) return ENDING_DONE;
+    r->code = cli_fail(r->c, status);
+    return status == FLX_ERR_NONFINITE ? ENDING_DIVERGED : ENDING_FAILED;
+}
+
+static flx_status end_frame(void* user, int32_t frame, const flx_step_stats* stats)
+{
+    reduction* r = user;
+    (void)frame;
+    add_stats(&r->sum, stats, r->frames++ == 0);
+    r->deepest = stats->penetration > r->deepest ? stats->penetration : r->deepest;
+    return FLX_OK;
+}
+
+static int step_all(reduction* r)
+{
+    frame_loop   loop = {.c        = r->c,
+                         .user     = r,
+                         .state    = r->state,
+                         .recorder = r->recorder,
+                         .frames   = r->scene->run.frames,
+                         .substeps = r->scene->settings.mode == FLX_MODE_DYNAMIC ? r->scene->settings.substeps : 1,
+                         .step     = step_once,
+                         .end      = end_frame};
+    const ending end  = step_frames(&loop);
+    cli_clear_bar(r->c);
+    if (end == ENDING_DIVERGED || end == ENDING_FAILED) return r->code ? r->code : CODE_INTERNAL;
+    cli_say(r->c, "%d frames, %.3f ms a step", r->frames,
+            r->frames > 0 ? r->sum.ms_total / (r->frames * loop.substeps) : 0.0);
+    if (r->scene->contact_count > 0)
+        cli_say(r->c, "contact: deepest %.3g mm, at the end %d push with %.3g N", 1e3 * r->deepest, r->sum.active,
+                sqrt(r->sum.contact_force[0] * r->sum.contact_force[0] +
+                     r->sum.contact_force[1] * r->sum.contact_force[1] +
+                     r->sum.contact_force[2] * r->sum.contact_force[2]));
     return CODE_FINE;
 }
 
@@ -181,7 +207,7 @@ static int run(reduction* r, const char* path, const char* scene)
     if (status == FLX_OK && stem && code < 0)
         status = flx_recorder_create(c->ctx, stem, r->model, cli_flag(c, "force"), false, &r->recorder);
     if (status != FLX_OK) code = cli_fail(c, status);
-    if (code < 0) code = step_frames(r);
+    if (code < 0) code = step_all(r);
 done:
     free(stem);
     if (cli_signal_seen()) cli_signal_raise(cli_signal_seen());
@@ -266,12 +292,12 @@ static const cli_option options[] = {
 };
 
 const cli_verb cli_reduce = {
-    .name     = "reduce",
-    .operands = "train SCENE | run MODEL SCENE | report MODEL | snapshots SCENE",
-    .summary  = "Learn a small model from a scene's run, and run that.",
-    .details  = "For dynamic scenes without contact, wind and fixes that begin or end. A model belongs to its scene's\n"
-                "meshes, materials and time step; gravity, loads and the motion of bones may change.\n",
-    .options  = options,
+    .name         = "reduce",
+    .operands     = "train SCENE | run MODEL SCENE | report MODEL | snapshots SCENE",
+    .summary      = "Learn a small model from a scene's run, and run that.",
+    .details      = "For dynamic scenes without contact and fixes that begin or end. A model belongs to its scene's\n"
+                    "meshes, materials and time step; gravity, loads and the motion of bones may change.\n",
+    .options      = options,
     .operands_min = 2,
     .operands_max = 3,
     .run          = reduce,

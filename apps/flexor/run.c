@@ -1,4 +1,5 @@
 // flexor run: scene -> model -> solver <-> state -> recording, with a way back in after every stop.
+#include "frames.h"
 #include "geometry.h"
 #include "summary.h"
 
@@ -29,10 +30,10 @@ typedef struct run
 
 // --- names and files --------------------------------------------------------------------------------------------
 
-static bool exists(const char* stem, const char* ending)
+static bool exists(const char* stem, const char* suffix)
 {
     struct stat info;
-    char*       path = text_of("%s%s", stem, ending);
+    char*       path = text_of("%s%s", stem, suffix);
     const bool  yes  = stat(path, &info) == 0;
     free(path);
     return yes;
@@ -217,100 +218,70 @@ static flx_status set_up(run* r)
     return status;
 }
 
-typedef enum ending
+static void remember_frame(void* user)
 {
-    ENDING_DONE,
-    ENDING_STOPPED,
-    ENDING_DIVERGED,
-    ENDING_FAILED
-} ending;
-
-/// The rest of a frame's steps. *whole: the frame was finished (a signal may stop between two steps).
-static ending step_frame(run* r, flx_step_stats* frame, bool* whole)
-{
-    cli*    c     = r->c;
-    int32_t sub   = (int32_t)(flx_state_step_count(r->state) % r->substeps);
-    bool    first = true;
-    *whole        = false;
+    run* r = user;
     flx_state_copy(r->good, r->state);
-    for (; sub < r->substeps; ++sub)
+}
+
+static ending step_once(void* user, flx_step_stats* step)
+{
+    run*             r      = user;
+    cli*             c      = r->c;
+    const flx_status status = flx_solver_step(r->solver, r->state, step);
+    if (status == FLX_ERR_NONFINITE)
     {
-        flx_step_stats   step;
-        const flx_status status = flx_solver_step(r->solver, r->state, &step);
-        if (status == FLX_ERR_NONFINITE)
-        {
-            cli_error(c, CODE_DIVERGED, "diverged: %s", flx_context_error(c->ctx));
-            return ENDING_DIVERGED;
-        }
-        if (status != FLX_OK)
-        {
-            cli_fail(c, status);
-            return ENDING_FAILED;
-        }
-        const double most = r->scene->settings.divergence * r->sum.model.size;
-        if (step.motion > most)
-        {
-            cli_error(c, CODE_DIVERGED,
-                      "diverged: a vertex moved %.3g m in one iteration at t = %.4g s, more than %g body sizes",
-                      step.motion, flx_state_time(r->state), r->scene->settings.divergence);
-            flx_state_copy(r->state, r->good);
-            return ENDING_DIVERGED;
-        }
-        add_stats(frame, &step, first);
-        first = false;
-        if (sub + 1 < r->substeps && (cli_signal_seen() || c->stdout_gone)) return ENDING_STOPPED;
+        cli_error(c, CODE_DIVERGED, "diverged: %s", flx_context_error(c->ctx));
+        return ENDING_DIVERGED;
     }
-    *whole = true;
+    if (status != FLX_OK)
+    {
+        cli_fail(c, status);
+        return ENDING_FAILED;
+    }
+    if (step->motion > r->scene->settings.divergence * r->sum.model.size)
+    {
+        cli_error(c, CODE_DIVERGED,
+                  "diverged: a vertex moved %.3g m in one iteration at t = %.4g s, more than %g body sizes",
+                  step->motion, flx_state_time(r->state), r->scene->settings.divergence);
+        flx_state_copy(r->state, r->good);
+        return ENDING_DIVERGED;
+    }
     return ENDING_DONE;
 }
 
-static ending step_frames(run* r)
+static flx_status end_frame(void* user, int32_t frame, const flx_step_stats* stats)
 {
-    cli*          c     = r->c;
-    const int32_t all   = r->scene->run.frames;
-    const int32_t first = (int32_t)(flx_state_step_count(r->state) / r->substeps);
-    if (r->record && flx_state_step_count(r->state) == 0)
+    run*          r      = user;
+    const int32_t every  = r->scene->run.checkpoint_every;
+    flx_status    status = FLX_OK;
+    summary_add(&r->sum, stats);
+    if (r->record && every > 0 && frame < r->scene->run.frames && frame % every == 0)
     {
-        const flx_status status = flx_recorder_frame(r->recorder, r->state, NULL);
-        if (status != FLX_OK)
-        {
-            cli_fail(c, status);
-            return ENDING_FAILED;
-        }
+        status = flx_checkpoint_write(r->c->ctx, r->checkpoint, r->state);
+        r->checkpointed |= status == FLX_OK;
     }
-    if (first >= all) cli_say(c, "the checkpoint is at frame %d of %d: nothing is left to do", first, all);
-    r->since     = cli_now();
-    c->line_done = 0;
-    for (int32_t frame = first + 1; frame <= all; ++frame)
-    {
-        flx_step_stats stats = {0};
-        bool           whole;
-        const ending   end = step_frame(r, &stats, &whole);
-        if (end == ENDING_DIVERGED || end == ENDING_FAILED) return end;
-        if (whole)
-        {
-            summary_add(&r->sum, &stats);
-            flx_status status = r->record ? flx_recorder_frame(r->recorder, r->state, &stats) : FLX_OK;
-            if (status == FLX_OK && r->record && r->scene->run.checkpoint_every > 0 && frame < all &&
-                frame % r->scene->run.checkpoint_every == 0)
-            {
-                status = flx_checkpoint_write(c->ctx, r->checkpoint, r->state);
-                r->checkpointed |= status == FLX_OK;
-            }
-            if (status != FLX_OK)
-            {
-                cli_fail(c, status);
-                return ENDING_FAILED;
-            }
-            send_frame(r, frame, &stats);
-            cli_frame_progress(c, frame, all, first, r->since, stats.ms_total / r->substeps);
-            if (cli_status_wanted())
-                cli_say(c, "frame %d of %d, %.0f ms a frame, %d active contacts", frame, all, stats.ms_total,
-                        stats.active);
-        }
-        if (end == ENDING_STOPPED || (frame < all && (cli_signal_seen() || c->stdout_gone))) return ENDING_STOPPED;
-    }
-    return ENDING_DONE;
+    if (status == FLX_OK) send_frame(r, frame, stats);
+    return status;
+}
+
+static ending step_all(run* r)
+{
+    frame_loop    loop = {.c        = r->c,
+                          .user     = r,
+                          .state    = r->state,
+                          .recorder = r->recorder,
+                          .frames   = r->scene->run.frames,
+                          .substeps = r->substeps,
+                          .step     = step_once,
+                          .begin    = remember_frame,
+                          .end      = end_frame};
+    const int32_t done = (int32_t)(flx_state_step_count(r->state) / r->substeps);
+    if (done >= loop.frames)
+        cli_say(r->c, "the checkpoint is at frame %d of %d: nothing is left to do", done, loop.frames);
+    const ending end = step_frames(&loop);
+    r->since         = loop.since;
+    return end;
 }
 
 static void count_crossings(run* r)
@@ -413,7 +384,7 @@ static int run_scene(cli* c)
         code = CODE_FINE;
     }
     else
-        code = status == FLX_OK ? finish(&r, step_frames(&r)) : cli_fail(c, status);
+        code = status == FLX_OK ? finish(&r, step_all(&r)) : cli_fail(c, status);
 
 done:
     if (r.recorder)

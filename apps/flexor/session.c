@@ -150,6 +150,14 @@ char* stem_of(const char* path, const char* const* endings)
     return stem;
 }
 
+bool cli_taken(cli* c, const char* path)
+{
+    struct stat info;
+    if (cli_flag(c, "force") || stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return false;
+    cli_error(c, CODE_INTERNAL, "%s exists already (-f overwrites)", path);
+    return true;
+}
+
 bool make_parent_folders(cli* c, const char* path)
 {
     char* folder = text_of("%s", path);

@@ -1,7 +1,7 @@
 /// @file
 /// Reduced models: learn from a full-order run of a scene, then step without visiting all of its elements.
 ///
-/// For dynamic scenes without contact, wind and fixes that begin or end. Frames are Projective Dynamics with a fixed
+/// For dynamic scenes without contact and fixes that begin or end. Frames are Projective Dynamics with a fixed
 /// number of local and global rounds in double precision; see src/reduce/model.h for the methods.
 #ifndef FLEXOR_REDUCE_H
 #define FLEXOR_REDUCE_H
@@ -34,7 +34,8 @@ typedef struct flx_reduction_desc
 
 FLX_API flx_reduction_desc flx_reduction_desc_default(void);
 
-/// Run the scene in full order and learn from it. `desc` may be NULL: the default.
+/// Run the scene in full order and learn from it: in double precision, or, where it has wind, by flx_solver_step() with
+/// `rounds` outer iterations. Errors are against that run. `desc` may be NULL: the default.
 ///
 /// Returns FLX_ERR_UNSUPPORTED (the scene has what reduced models do not know: the text says what), FLX_ERR_ARGUMENT
 /// (a method or count that makes no sense; a model that would not hold, with the figure), FLX_ERR_NONFINITE,
@@ -65,7 +66,7 @@ FLX_API flx_snapshot_desc flx_snapshot_desc_default(void);
 
 /// Run the scene in full order and stream positions q [steps][n][3] (m), and for each kind of constraint its measures
 /// S q and projections p [steps][elements][rows][3], to HDF5 files STEM_0000.h5, STEM_0001.h5, ... of at most 1 GB.
-/// `files` may be NULL: how many were written. Errors as flx_reduced_model_train(), and FLX_ERR_EXISTS, FLX_ERR_IO.
+/// With wind only of kind "frames". `files` may be NULL: how many were written. Errors as flx_reduced_model_train(), and FLX_ERR_EXISTS, FLX_ERR_IO.
 FLX_API FLX_MUST_CHECK flx_status flx_reduction_snapshots(flx_context* ctx, const flx_model* model,
                                                           const flx_snapshot_desc* desc, const char* stem,
                                                           flx_progress_fn progress, void* user, int32_t* files);
@@ -102,8 +103,9 @@ FLX_API flx_reduction_batch_info flx_reduced_model_get_batch(const flx_reduced_m
 FLX_API FLX_MUST_CHECK flx_status flx_reduced_create(flx_context* ctx, const flx_model* model,
                                                      const flx_reduced_model* reduction, flx_reduced** out);
 FLX_API void                      flx_reduced_destroy(flx_reduced* reduced); ///< NULL is welcome
-/// Advance one step of 1 / (fps substeps). Touches no heap. Returns FLX_ERR_NONFINITE with `state` as it was.
-FLX_API FLX_MUST_CHECK flx_status flx_reduced_step(flx_reduced* reduced, flx_state* state);
+/// Advance one step, as long as the solver's. Touches no heap. `stats` may be NULL: time and rounds, and what is known of
+/// contacts; 0 for what reduced steps do not have. Returns FLX_ERR_NONFINITE with `state` as it was.
+FLX_API FLX_MUST_CHECK flx_status flx_reduced_step(flx_reduced* reduced, flx_state* state, flx_step_stats* stats);
 
 #ifdef __cplusplus
 }

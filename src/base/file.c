@@ -49,11 +49,20 @@ void flx__file_abort(flx_file* file)
     if (file) release(file);
 }
 
+static flx_status fail_exists(flx_context* ctx, const char* path)
+{
+    return flx__fail(ctx, FLX_ERR_EXISTS, "%s exists already; it is not overwritten unless asked", path);
+}
+
+flx_status flx__file_claim(flx_context* ctx, const char* path, bool overwrite)
+{
+    struct stat info;
+    return !overwrite && stat(path, &info) == 0 && S_ISREG(info.st_mode) ? fail_exists(ctx, path) : FLX_OK;
+}
+
 static flx_status fail_errno(flx_file* file)
 {
-    if (file->status == FLX_ERR_EXISTS)
-        return flx__fail(file->ctx, FLX_ERR_EXISTS, "%s exists already; it is not overwritten unless asked",
-                         file->path);
+    if (file->status == FLX_ERR_EXISTS) return fail_exists(file->ctx, file->path);
     if (file->status == FLX_ERR_MEMORY) return FLX_ERR_MEMORY; // the text is there already
     const int e = file->error_number;
     if (e == ENOENT)

@@ -12,6 +12,9 @@ typedef struct flx_file flx_file;
 /// Returns FLX_ERR_EXISTS (there already, and `overwrite` is false), FLX_ERR_IO, FLX_ERR_MEMORY.
 flx_status flx__file_begin(flx_context* ctx, const char* path, bool overwrite, flx_file** out);
 
+/// FLX_ERR_EXISTS as flx__file_begin(), for whoever wants to know before the work that fills the file.
+flx_status flx__file_claim(flx_context* ctx, const char* path, bool overwrite);
+
 /// Add bytes or text. The first failure is remembered: later calls do nothing and return it, so callers may check only
 /// the commit. Numbers are printed as in the C locale, whatever setlocale() said.
 flx_status flx__file_write(flx_file* file, const void* data, int64_t bytes);

@@ -157,6 +157,7 @@ static void predict(flx_reduced_solver* s, const flx_pd_drive* drive)
         for (int i = 0; i < 3 * k; ++i) s->a_next[i] += h * h * s->pull[i];
     }
     for (int i = 0; i < 3 * k; ++i) s->rhs0[i] = s->a_next[i] / (h * h);
+    for (int i = 0; i < 3 * k && drive && drive->inertial; ++i) s->a_next[i] = s->a[i] + h * s->velocity[i];
     place_held(system, drive, s->state.frame + 1);
     for (int32_t b = 0; b < m->batch_count; ++b) // targets may have moved
         if (!m->batch[b].reduced && s->samples[b].of->element_count > 0)

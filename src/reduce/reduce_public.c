@@ -1,11 +1,10 @@
 // The public interface: a scene's full-order run, training on it, and steps of a flx_state.
 #include "flexor/reduce.h"
 
+#include "reduce/full_run.h"
 #include "reduce/judge.h"
 #include "reduce/model_file.h"
 #include "reduce/reduced_solver.h"
-#include "reduce/scene_system.h"
-#include "solver/state.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,7 +14,8 @@
 struct flx_reduced
 {
     flx_context*        ctx;
-    flx_scene_system    scene;
+    flx_scene_system    own; // what `scene` is, unless it is somebody else's
+    flx_scene_system*   scene;
     flx_reduced_solver* solver;
     flx_pd_state        state;
     int32_t             rounds;
@@ -31,35 +31,38 @@ flx_reduction_desc flx_reduction_desc_default(void)
                                 .amplify     = 200.0};
 }
 
+/// Ready to step a scene that outlives it.
+static flx_status create_stepper(flx_scene_system* scene, const flx_reduced_model* reduction, flx_reduced** out)
+{
+    flx_status   status = FLX_OK;
+    flx_context* ctx    = scene->system->ctx;
+    flx_reduced* r      = NULL;
+    *out                = NULL;
+    FLX_NEW_ZERO(ctx, r, 1);
+    r->ctx    = ctx;
+    r->scene  = scene;
+    r->rounds = reduction->rounds > 0 ? reduction->rounds : flx_reduction_desc_default().rounds;
+    FLX_TRY(flx__pd_state_create(scene->system, &r->state));
+    FLX_TRY(flx__reduced_solver_create(scene->system, reduction, &r->solver));
+    *out = r;
+    r    = NULL;
+done:
+    flx_reduced_destroy(r);
+    return status;
+}
+
 // --- training -----------------------------------------------------------------------------------------------------
 
 typedef struct course
 {
     flx_context*      ctx;
     flx_scene_system* scene;
-    flx_pd_drive      drive;
     int32_t           steps, stride, rounds;
-    flx_state*        start;
     double*           q; // [snapshots][n][3]
     int32_t           snapshots;
     flx_progress_fn   progress;
     void*             user;
 } course;
-
-static flx_status begin(course* c, flx_pd_state* state)
-{
-    const size_t     bytes  = 3 * (size_t)c->scene->system->n * sizeof(double);
-    const flx_status status = flx__pd_state_create(c->scene->system, state);
-    if (status != FLX_OK) return status;
-    memcpy(state->q, c->start->x, bytes);
-    memcpy(state->v, c->start->v, bytes);
-    return FLX_OK;
-}
-
-static void damp(const flx_scene_system* scene, flx_pd_state* state)
-{
-    for (int64_t k = 0; k < 3 * (int64_t)scene->system->n; ++k) state->v[k] *= scene->keep;
-}
 
 static flx_status report(const course* c, const char* what, double done)
 {
@@ -71,46 +74,44 @@ static flx_status run_full_order(course* c)
 {
     flx_status   status = FLX_OK;
     const size_t length = 3 * (size_t)c->scene->system->n;
-    flx_pd_state state  = {0};
-    FLX_TRY(begin(c, &state));
+    flx_full_run run    = {0};
+    FLX_TRY(flx__full_run_create(c->scene, c->rounds, &run));
     for (int32_t step = 0; step <= c->steps; ++step)
     {
-        if (step > 0) FLX_TRY(flx__pd_frame(c->scene->system, &c->drive, c->rounds, &state, NULL, NULL));
-        if (step > 0) damp(c->scene, &state);
-        if (step % c->stride == 0) memcpy(c->q + length * (size_t)c->snapshots++, state.q, length * sizeof(double));
+        if (step > 0) FLX_TRY(flx__full_run_step(&run));
+        if (step % c->stride == 0)
+            memcpy(c->q + length * (size_t)c->snapshots++, run.state->x, length * sizeof(double));
         FLX_TRY(report(c, "full-order run", (double)step / c->steps));
     }
 done:
-    flx__pd_state_release(c->ctx, &state);
+    flx__full_run_release(&run);
     return status;
 }
 
 /// The training run by the reduced model: largest distance to the snapshots; infinite when it does not last.
 static flx_status measure_error(course* c, const flx_reduced_model* model, double* error)
 {
-    flx_status          status = FLX_OK;
-    const size_t        length = 3 * (size_t)c->scene->system->n;
-    flx_reduced_solver* solver = NULL;
-    flx_pd_state        state  = {0};
-    *error                     = 0.0;
-    FLX_TRY(flx__reduced_solver_create(c->scene->system, model, &solver));
-    FLX_TRY(begin(c, &state));
+    flx_status   status = FLX_OK;
+    const size_t length = 3 * (size_t)c->scene->system->n;
+    flx_reduced* r      = NULL;
+    flx_state*   state  = NULL;
+    *error              = 0.0;
+    FLX_TRY(create_stepper(c->scene, model, &r));
+    FLX_TRY(flx_state_create(c->ctx, c->scene->model, &state));
     for (int32_t step = 1; step <= c->steps; ++step)
     {
-        flx__reduced_start(solver, &state);
-        status = flx__reduced_frame(solver, &c->drive, c->rounds, NULL, NULL);
-        flx__reduced_read(solver, &state);
-        damp(c->scene, &state);
+        status = flx_reduced_step(r, state, NULL);
         if (status == FLX_ERR_NONFINITE) *error = INFINITY;
         if (status != FLX_OK) break;
         if (step % c->stride == 0)
-            *error = fmax(*error, flx__pose_distance(c->scene->system, state.q, c->q + length * (size_t)(step / c->stride)));
+            *error = fmax(*error,
+                          flx__pose_distance(c->scene->system, state->x, c->q + length * (size_t)(step / c->stride)));
         FLX_TRY(report(c, "reduced run", (double)step / c->steps));
     }
     if (status == FLX_ERR_NONFINITE) status = FLX_OK;
 done:
-    flx__pd_state_release(c->ctx, &state);
-    flx__reduced_solver_destroy(solver);
+    flx_state_destroy(state);
+    flx_reduced_destroy(r);
     return status;
 }
 
@@ -146,9 +147,7 @@ flx_status flx_reduced_model_train(flx_context* ctx, const flx_model* model, con
     *out = NULL;
     FLX_TRY(read_desc(ctx, &d, &options));
     FLX_TRY(flx__scene_system_create(ctx, model, &scene));
-    FLX_TRY(flx_state_create(ctx, model, &c.start));
-    c.drive  = flx__scene_system_drive(&scene);
-    c.steps  = (d.frames > 0 ? d.frames : model->scene->run.frames) * model->scene->settings.substeps;
+    c.steps  = flx__scene_system_steps(&scene, d.frames);
     c.stride = (c.steps + MOST_SNAPSHOTS - 1) / MOST_SNAPSHOTS;
     if (c.stride < 1) c.stride = 1;
     c.rounds = d.rounds;
@@ -164,7 +163,6 @@ flx_status flx_reduced_model_train(flx_context* ctx, const flx_model* model, con
 done:
     flx_reduced_model_destroy(r);
     flx__free(ctx, c.q);
-    flx_state_destroy(c.start);
     flx__scene_system_release(&scene);
     return status;
 }
@@ -215,19 +213,16 @@ flx_reduction_batch_info flx_reduced_model_get_batch(const flx_reduced_model* m,
 flx_status flx_reduced_create(flx_context* ctx, const flx_model* model, const flx_reduced_model* reduction,
                               flx_reduced** out)
 {
-    flx_status   status = FLX_OK;
-    flx_reduced* r      = NULL;
-    *out                = NULL;
-    FLX_NEW_ZERO(ctx, r, 1);
-    r->ctx    = ctx;
-    r->rounds = reduction->rounds > 0 ? reduction->rounds : flx_reduction_desc_default().rounds;
-    FLX_TRY(flx__scene_system_create(ctx, model, &r->scene));
-    FLX_TRY(flx__pd_state_create(r->scene.system, &r->state));
-    FLX_TRY(flx__reduced_solver_create(r->scene.system, reduction, &r->solver));
-    *out = r;
-    r    = NULL;
+    flx_status       status = FLX_OK;
+    flx_scene_system scene  = {0};
+    *out                    = NULL;
+    FLX_TRY(flx__scene_system_create(ctx, model, &scene));
+    FLX_TRY(create_stepper(&scene, reduction, out));
+    (*out)->own   = scene;
+    (*out)->scene = &(*out)->own;
+    scene         = (flx_scene_system){0};
 done:
-    flx_reduced_destroy(r);
+    flx__scene_system_release(&scene);
     return status;
 }
 
@@ -236,26 +231,26 @@ void flx_reduced_destroy(flx_reduced* r)
     if (!r) return;
     flx__reduced_solver_destroy(r->solver);
     flx__pd_state_release(r->ctx, &r->state);
-    flx__scene_system_release(&r->scene);
+    flx__scene_system_release(&r->own);
     flx__free(r->ctx, r);
 }
 
-flx_status flx_reduced_step(flx_reduced* r, flx_state* state)
+flx_status flx_reduced_step(flx_reduced* r, flx_state* state, flx_step_stats* stats)
 {
-    FLX_ASSERT(state->model == r->scene.model);
-    const size_t       bytes = 3 * (size_t)r->scene.system->n * sizeof(double);
-    const flx_pd_drive drive = flx__scene_system_drive(&r->scene);
+    FLX_ASSERT(state->model == r->scene->model);
+    const size_t       bytes = 3 * (size_t)r->scene->system->n * sizeof(double);
+    const flx_pd_drive drive = flx__scene_system_drive(r->scene);
+    const double       begin = flx__now();
     memcpy(r->state.q, state->x, bytes);
     memcpy(r->state.v, state->v, bytes);
     r->state.frame = (int32_t)*state->step;
+    r->scene->x    = r->state.q;
+    r->scene->v    = r->state.v;
     flx__reduced_start(r->solver, &r->state);
     const flx_status status = flx__reduced_frame(r->solver, &drive, r->rounds, NULL, NULL);
     if (status != FLX_OK) return status;
     flx__reduced_read(r->solver, &r->state);
-    damp(&r->scene, &r->state);
-    memcpy(state->x, r->state.q, bytes);
-    memcpy(state->v, r->state.v, bytes);
-    *state->step += 1;
-    *state->time = *state->step * r->scene.h;
+    flx__scene_system_keep(r->scene, &r->state, state);
+    if (stats) *stats = (flx_step_stats){.ms_total = 1e3 * (flx__now() - begin), .outer = r->rounds};
     return FLX_OK;
 }

@@ -1,5 +1,7 @@
 #include "reduce/scene_system.h"
 
+#include "solver/air.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +14,6 @@ static flx_status check_scene(flx_context* ctx, const flx_model* m)
 {
     if (m->scene->settings.mode != FLX_MODE_DYNAMIC) return refuse(ctx, "quasistatic scenes: set solver.mode=dynamic");
     if (m->group_count > 0) return refuse(ctx, "contact");
-    if (m->scene->wind.drag > 0) return refuse(ctx, "wind");
     for (int32_t i = 0; i < m->spring_count; ++i)
         if (m->spring[i].from > 0 || m->spring[i].until >= 0) return refuse(ctx, "fixes that begin or end");
     return FLX_OK;
@@ -104,8 +105,10 @@ flx_status flx__scene_system_create(flx_context* ctx, const flx_model* m, flx_sc
     int32_t               count  = 0;
     *out                         = (flx_scene_system){.model = m, .attachment = -1};
     FLX_TRY(check_scene(ctx, m));
-    out->h    = 1.0 / (m->scene->run.fps * m->scene->settings.substeps);
-    out->keep = exp(-m->scene->settings.damping * out->h);
+    out->h         = 1.0 / (m->scene->run.fps * m->scene->settings.substeps);
+    out->keep      = exp(-m->scene->settings.damping * out->h);
+    out->has_wind  = m->cloth_count > 0 && m->scene->wind.drag > 0;
+    out->by_engine = out->has_wind;
     FLX_NEW_ZERO(ctx, batch, (int64_t)m->batch_count + 2);
     if (m->tet_count > 0) FLX_TRY(tet_batch(ctx, m, &batch[count++]));
     for (int32_t b = 0; b < m->batch_count; ++b) FLX_TRY(copy_batch(ctx, &m->batch[b], &batch[count++]));
@@ -143,6 +146,7 @@ static void add_forces(void* user, int32_t frame, double* f)
         for (int32_t i = 0; i < load->count; ++i)
             for (int c = 0; c < 3; ++c) f[3 * (int64_t)load->vertex[i] + c] += load->share[c];
     }
+    if (s->has_wind) flx__air_forces(m, s->h, s->x, s->v, f);
 }
 
 static void move_targets(void* user, int32_t frame, double* place)
@@ -171,5 +175,21 @@ static void move_targets(void* user, int32_t frame, double* place)
 
 flx_pd_drive flx__scene_system_drive(flx_scene_system* s)
 {
-    return (flx_pd_drive){.user = s, .force = add_forces, .targets = move_targets};
+    return (flx_pd_drive){.user = s, .force = add_forces, .targets = move_targets, .inertial = true};
+}
+
+int32_t flx__scene_system_steps(const flx_scene_system* s, int32_t frames)
+{
+    const flx_scene* scene = s->model->scene;
+    return (frames > 0 ? frames : scene->run.frames) * scene->settings.substeps;
+}
+
+void flx__scene_system_keep(const flx_scene_system* s, flx_pd_state* from, flx_state* to)
+{
+    const int64_t length = 3 * (int64_t)s->system->n;
+    for (int64_t k = 0; k < length; ++k) from->v[k] *= s->keep;
+    memcpy(to->x, from->q, (size_t)length * sizeof *to->x);
+    memcpy(to->v, from->v, (size_t)length * sizeof *to->v);
+    *to->step = from->frame;
+    *to->time = from->frame * s->h;
 }

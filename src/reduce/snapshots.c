@@ -146,16 +146,16 @@ static void watch(void* user, int32_t frame, int32_t round, const double* const*
 }
 
 /// Positions, and what a state alone tells; the column is complete then.
-static void put_state(flx_snapshots* s, const flx_pd_state* state)
+static void put_pose(flx_snapshots* s, int32_t frame, const double* q)
 {
     const int64_t length = 3 * (int64_t)s->system->n;
     if (s->options.kind == FLX_SNAPSHOT_FRAMES)
     {
-        flx__pd_project(s->system, state->q);
+        flx__pd_project(s->system, q);
         put_round(s, 0, (const double* const*)s->system->z, (const double* const*)s->system->p);
     }
-    memcpy(s->q + s->columns * length, state->q, (size_t)length * sizeof(double));
-    s->frame[s->columns] = state->frame;
+    memcpy(s->q + s->columns * length, q, (size_t)length * sizeof(double));
+    s->frame[s->columns] = frame;
     s->run[s->columns]   = s->runs;
     ++s->columns;
 }
@@ -178,7 +178,7 @@ flx_status flx__snapshots_add_run(flx_snapshots* s, const flx_pd_drive* drive, i
     if (s->options.kind == FLX_SNAPSHOT_FRAMES && state->frame % s->options.every == 0)
     {
         FLX_TRY(room_for_one(s));
-        put_state(s, state);
+        put_pose(s, state->frame, state->q);
     }
     for (int32_t k = 0; k < frames; ++k)
     {
@@ -187,7 +187,7 @@ flx_status flx__snapshots_add_run(flx_snapshots* s, const flx_pd_drive* drive, i
         if (wanted) FLX_TRY(room_for_one(s));
         FLX_TRY(flx__pd_frame(s->system, drive, s->options.rounds, state, watched ? watch : NULL, s));
         for (int64_t i = 0; i < 3 * (int64_t)s->system->n; ++i) state->v[i] *= s->options.keep;
-        if (wanted) put_state(s, state);
+        if (wanted) put_pose(s, state->frame, state->q);
         if (progress && !progress(user, "full-order run", (double)(k + 1) / frames))
         {
             status = flx__fail(s->system->ctx, FLX_ERR_CANCELLED, "cancelled");
@@ -197,6 +197,14 @@ flx_status flx__snapshots_add_run(flx_snapshots* s, const flx_pd_drive* drive, i
 
 done:
     ++s->runs;
+    return status;
+}
+
+flx_status flx__snapshots_add_pose(flx_snapshots* s, int32_t frame, const double* q)
+{
+    FLX_ASSERT(s->options.kind == FLX_SNAPSHOT_FRAMES);
+    const flx_status status = room_for_one(s);
+    if (status == FLX_OK) put_pose(s, frame, q);
     return status;
 }
 
@@ -229,6 +237,21 @@ static flx_status put_all(const flx_snapshots* s, flx__h5* h5)
     }
 
 done:
+    return status;
+}
+
+flx_status flx__snapshots_claim(const flx_snapshots* s, int32_t frames)
+{
+    flx_status    status = FLX_OK;
+    const int64_t most   = s->options.most_bytes / column_bytes(s);
+    const int64_t poses  = frames / s->options.every + (s->options.kind == FLX_SNAPSHOT_FRAMES);
+    const int64_t parts  = (s->columns + poses + most - 1) / most;
+    for (int64_t part = s->parts; s->options.stem && part < s->parts + parts && status == FLX_OK; ++part)
+    {
+        char* path = flx__format(s->system->ctx, "%s_%04d.h5", s->options.stem, (int)part);
+        status     = path ? flx__file_claim(s->system->ctx, path, s->options.overwrite) : FLX_ERR_MEMORY;
+        flx__free(s->system->ctx, path);
+    }
     return status;
 }
 

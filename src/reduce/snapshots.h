@@ -60,6 +60,12 @@ void       flx__snapshots_destroy(flx_snapshots* snapshots);
 flx_status flx__snapshots_add_run(flx_snapshots* snapshots, const flx_pd_drive* drive, int32_t frames,
                                   flx_pd_state* state, flx_progress_fn progress, void* user);
 
+/// One pose q [n][3] of a run made elsewhere; kind FLX_SNAPSHOT_FRAMES. Its run is `runs`, which the caller counts.
+flx_status flx__snapshots_add_pose(flx_snapshots* snapshots, int32_t frame, const double* q);
+
+/// FLX_ERR_EXISTS when a file that a run of so many frames would be written to is there and shall not be overwritten:
+/// to know before the run. Nothing happens without a stem.
+flx_status flx__snapshots_claim(const flx_snapshots* snapshots, int32_t frames);
 /// Write what is held to the stem's next file, and hold nothing. Nothing happens when nothing is held.
 flx_status flx__snapshots_flush(flx_snapshots* snapshots);
 /// Add the snapshots of a file. FLX_ERR_FORMAT for a file of another set, kind or system; as above.

@@ -1,8 +1,7 @@
 // The public interface of snapshots: a scene's full-order run, streamed to files.
 #include "flexor/reduce.h"
-#include "reduce/scene_system.h"
+#include "reduce/full_run.h"
 #include "reduce/snapshots.h"
-#include "solver/state.h"
 
 #include <string.h>
 
@@ -34,6 +33,47 @@ static flx_status read_desc(flx_context* ctx, const flx_snapshot_desc* d, const 
     return FLX_OK;
 }
 
+/// The laboratory's rounds, which can be watched.
+static flx_status add_rounds(flx_snapshots* set, flx_scene_system* scene, int32_t steps, flx_progress_fn progress,
+                             void* user)
+{
+    flx_status         status = FLX_OK;
+    flx_context*       ctx    = scene->system->ctx;
+    const flx_pd_drive drive  = flx__scene_system_drive(scene);
+    const size_t       bytes  = 3 * sizeof(double) * (size_t)scene->system->n;
+    flx_state*         start  = NULL;
+    flx_pd_state       state  = {0};
+    FLX_TRY(flx_state_create(ctx, scene->model, &start));
+    FLX_TRY(flx__pd_state_create(scene->system, &state));
+    memcpy(state.q, start->x, bytes);
+    memcpy(state.v, start->v, bytes);
+    FLX_TRY(flx__snapshots_add_run(set, &drive, steps, &state, progress, user));
+done:
+    flx__pd_state_release(ctx, &state);
+    flx_state_destroy(start);
+    return status;
+}
+
+/// The engine's steps, of which only ends are seen.
+static flx_status add_steps(flx_snapshots* set, flx_scene_system* scene, int32_t steps, flx_progress_fn progress,
+                            void* user)
+{
+    flx_status   status = FLX_OK;
+    flx_full_run run    = {0};
+    FLX_TRY(flx__full_run_create(scene, set->options.rounds, &run));
+    for (int32_t step = 0; step <= steps; ++step)
+    {
+        if (step > 0) FLX_TRY(flx__full_run_step(&run));
+        if (step % set->options.every == 0) FLX_TRY(flx__snapshots_add_pose(set, step, run.state->x));
+        if (progress && !progress(user, "full-order run", (double)step / steps))
+            FLX_TRY(flx__fail(scene->system->ctx, FLX_ERR_CANCELLED, "cancelled"));
+    }
+    ++set->runs;
+done:
+    flx__full_run_release(&run);
+    return status;
+}
+
 flx_status flx_reduction_snapshots(flx_context* ctx, const flx_model* model, const flx_snapshot_desc* desc,
                                    const char* stem, flx_progress_fn progress, void* user, int32_t* files)
 {
@@ -43,28 +83,25 @@ flx_status flx_reduction_snapshots(flx_context* ctx, const flx_model* model, con
     const flx_snapshot_desc d        = desc ? *desc : standard;
     flx_scene_system        scene    = {0};
     flx_snapshots*          set      = NULL;
-    flx_state*              start    = NULL;
-    flx_pd_state            state    = {0};
     flx_snapshot_options    options;
 
     FLX_TRY(read_desc(ctx, &d, stem, &options));
     FLX_TRY(flx__scene_system_create(ctx, model, &scene));
-    FLX_TRY(flx_state_create(ctx, model, &start));
-    FLX_TRY(flx__pd_state_create(scene.system, &state));
-    memcpy(state.q, start->x, 3 * sizeof(double) * (size_t)scene.system->n);
-    memcpy(state.v, start->v, 3 * sizeof(double) * (size_t)scene.system->n);
-    options.keep = scene.keep;
+    if (scene.by_engine && options.kind != FLX_SNAPSHOT_FRAMES)
+        FLX_TRY(flx__fail(ctx, FLX_ERR_UNSUPPORTED,
+                          "snapshots of kind '%s': this scene's full order is the engine's, whose local steps are not "
+                          "seen; take kind 'frames'",
+                          d.kind));
+    const int32_t steps = flx__scene_system_steps(&scene, d.frames);
+    options.keep        = scene.keep;
     FLX_TRY(flx__snapshots_create(scene.system, &options, &set));
-    const flx_pd_drive drive = flx__scene_system_drive(&scene);
-    const int32_t      steps = (d.frames > 0 ? d.frames : model->scene->run.frames) * model->scene->settings.substeps;
-    FLX_TRY(flx__snapshots_add_run(set, &drive, steps, &state, progress, user));
+    FLX_TRY(flx__snapshots_claim(set, steps));
+    FLX_TRY((scene.by_engine ? add_steps : add_rounds)(set, &scene, steps, progress, user));
     FLX_TRY(flx__snapshots_flush(set));
     if (files) *files = set->parts;
 
 done:
     flx__snapshots_destroy(set);
-    flx__pd_state_release(ctx, &state);
-    flx_state_destroy(start);
     flx__scene_system_release(&scene);
     return status;
 }

@@ -290,6 +290,7 @@ typedef struct prediction
     const flx_pd_system* s;
     const flx_pd_state*  state;
     double *             inertia, *q;
+    bool                 inertial;
 } prediction;
 
 static void predict_range(void* user, int64_t begin, int64_t end, int32_t worker)
@@ -300,10 +301,11 @@ static void predict_range(void* user, int64_t begin, int64_t end, int32_t worker
     for (int64_t i = begin; i < end; ++i)
         for (int c = 0; c < 3; ++c)
         {
-            const int64_t k = 3 * i + c;
-            const double  s = p->state->q[k] + h * p->state->v[k] + h2 * p->s->force[k] / p->s->mass[i];
-            p->q[k]         = s;
-            p->inertia[k]   = p->s->mass[i] * s / h2;
+            const int64_t k    = 3 * i + c;
+            const double  free = p->state->q[k] + h * p->state->v[k];
+            const double  s    = free + h2 * p->s->force[k] / p->s->mass[i];
+            p->q[k]            = p->inertial ? free : s;
+            p->inertia[k]      = p->s->mass[i] * s / h2;
         }
 }
 
@@ -316,7 +318,7 @@ void flx__pd_predict(flx_pd_system* s, const flx_pd_drive* drive, const flx_pd_s
         memcpy(s->place + 3 * (int64_t)k, s->x_rest + 3 * (int64_t)s->held[k], 3 * sizeof(double));
     if (drive && drive->targets) drive->targets(drive->user, frame, s->place);
 
-    prediction p = {s, state, inertia, q};
+    prediction p = {s, state, inertia, q, drive && drive->inertial};
     flx__parallel_for(s->ctx, s->n, GRAIN, predict_range, &p);
     for (int32_t k = 0; k < s->held_count; ++k)
         for (int c = 0; c < 3; ++c)

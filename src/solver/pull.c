@@ -1,4 +1,4 @@
-// Constraints in the local step: where each is drawn to, and the forces of that; and the air around cloth.
+// Constraints in the local step: where each is drawn to, and the forces of that.
 //
 //   y_j = w_j (p_j - S_j x),   f = sum_j S_j^T y_j,   energy sum_j w_j/2 |p_j - S_j x|^2
 //
@@ -6,7 +6,6 @@
 #include "solver/solver_internal.h"
 
 #include "constraints/projections.h"
-#include "math/mat3.h"
 
 #include <string.h>
 
@@ -193,42 +192,4 @@ void flx__pull_at(const flx_solver* s, int64_t v, double f[3])
         z0 += w->coefficient[k] * y[1];
     }
     f[0] = xy[0], f[1] = xy[1], f[2] = z0[0];
-}
-
-/// Force of the air on one triangle: along its normal, at most what brings its mass to the air's speed within the step.
-static void air_on(const flx_solver* s, const int32_t v[3], double area_density, const flx_state* q, double f[3])
-{
-    const flx_wind_desc* wind = &s->model->scene->wind;
-    double               e[3], g[3], normal[3], across = 0;
-    flx__sub3(q->x + 3 * (int64_t)v[1], q->x + 3 * (int64_t)v[0], e);
-    flx__sub3(q->x + 3 * (int64_t)v[2], q->x + 3 * (int64_t)v[0], g);
-    flx__cross3(e, g, normal);
-    const double twice = flx__norm3(normal);
-    f[0] = f[1] = f[2] = 0;
-    if (!(twice > 0)) return;
-    for (int c = 0; c < 3; ++c)
-    {
-        normal[c] /= twice;
-        double u = wind->velocity[c];
-        for (int k = 0; k < 3; ++k) u -= q->v[3 * (int64_t)v[k] + c] / 3;
-        across += u * normal[c];
-    }
-    const double rate = fmin(0.5 * wind->drag * wind->density * fabs(across), area_density / s->dt); // kg/(m^2 s)
-    for (int c = 0; c < 3; ++c) f[c] = rate * across * 0.5 * twice * normal[c];
-}
-
-void flx__air(flx_solver* s, const flx_state* q)
-{
-    const flx_model* m = s->model;
-    if (!s->air) return;
-    memset(s->air, 0, 3 * sizeof(double) * (size_t)s->n);
-    for (int32_t i = 0; i < m->body_count; ++i)
-        for (int32_t t = m->body[i].cloth_first; t < m->body[i].cloth_first + m->body[i].cloth_count; ++t)
-        {
-            double         f[3];
-            const int32_t* v = m->cloth + 3 * (int64_t)t;
-            air_on(s, v, m->body[i].area_density, q, f);
-            for (int k = 0; k < 3; ++k)
-                for (int c = 0; c < 3; ++c) s->air[3 * (int64_t)v[k] + c] += f[c] / 3;
-        }
 }

@@ -166,8 +166,6 @@ flx_status flx__pull_create(flx_solver* s);
 void       flx__pull_release(flx_solver* s);
 double     flx__pull(flx_solver* s, const double* x);
 void       flx__pull_at(const flx_solver* s, int64_t v, double f[3]);
-/// pull.c: the step's forces of the air, by the state it begins with.
-void flx__air(flx_solver* s, const flx_state* q);
 /// detect.c: contacts at s->x, into s->contact.
 void flx__find_contacts(flx_solver* s, double time);
 /// follow.c: weights of the warm start; x goes along with the bones.

@@ -15,6 +15,7 @@
 #include "solver/solver_internal.h"
 
 #include "math/mat3.h"
+#include "solver/air.h"
 
 #include <math.h>
 #include <string.h>
@@ -232,6 +233,14 @@ static void remember(flx_solver* s, const flx_state* q)
     memcpy(s->prone_before, q->prone_force, 3 * sizeof(double) * (size_t)m->prone_count);
 }
 
+/// The air's forces hold for the whole step.
+static void find_air(flx_solver* s, const flx_state* q)
+{
+    if (!s->air) return;
+    memset(s->air, 0, 3 * sizeof(double) * (size_t)s->n);
+    flx__air_forces(s->model, s->dt, q->x, q->v, s->air);
+}
+
 flx_status flx_solver_step(flx_solver* s, flx_state* q, flx_step_stats* stats)
 {
     FLX_ASSERT(s != NULL && q != NULL && q->model == s->model);
@@ -244,7 +253,7 @@ flx_status flx_solver_step(flx_solver* s, flx_state* q, flx_step_stats* stats)
     remember(s, q);
     if (s->timed_springs && flx__spring_set(s->model, time) != s->spring_set) FLX_TRY(flx__solver_factorize(s, time));
     start(s, q, time);
-    flx__air(s, q);
+    find_air(s, q);
     flx__forget_pushes(s);
     flx__follow_bones(s, time);
     flx__accelerate_begin(s);

@@ -97,6 +97,9 @@ static void does_not_overwrite_unless_asked(void** state)
     flx_file* file = NULL;
     write_text("x", "old", false);
     CHECK_FAILS(flx__file_begin(ctx, in_folder("x"), false, &file), FLX_ERR_EXISTS);
+    CHECK_FAILS(flx__file_claim(ctx, in_folder("x"), false), FLX_ERR_EXISTS);
+    CHECK_OK(flx__file_claim(ctx, in_folder("x"), true));
+    CHECK_OK(flx__file_claim(ctx, in_folder("z"), false));
     assert_null(file);
     check_text("x", "old");
     write_text("x", "new", true);
