@@ -2,8 +2,8 @@
 //
 //   bench_reduced train EXPERIMENT FOLDER [options]   models of every method and size into FOLDER; takes its time
 //   bench_reduced race EXPERIMENT FOLDER [options]    runs each of them beside the full order, by turns
-//     --methods a,b,...   --modes r,r,...   --elements m (0: five a mode, fits two)   --side N (cloth)
-//     --cells N (box)   --workers N   --csv FILE
+//     --methods a,b,...   --modes r,r,... or r:k,r:k,... with a subspace's k   --elements m (0: five a mode, fits two)
+//     --side N (cloth)   --cells N (box)   --workers N   --csv FILE
 //
 // Models are trained on the training run and race on it. The full order is the laboratory's, in double precision with
 // wide kernels (reduce/system.c). Both work on the same workers. They take turns of BLOCK reduced frames and
@@ -61,29 +61,37 @@ static void add(times* t, double seconds)
     if (t->count < MOST_FRAMES) t->ms[t->count++] = 1e3 * seconds;
 }
 
-static void model_path(const race* r, const char* method, int32_t modes, char* path, size_t size)
+/// A method's modes r and subspace k (0: as many as modes, or none).
+typedef struct entrant
 {
-    snprintf(path, size, "%s/%s-%d-%d-%s-%d-%d.h5", r->want.folder, r->want.id, r->want.size.cloth_side,
-             r->want.size.box_cells, method, modes, r->want.elements);
+    const char* method;
+    int32_t     modes, subspace;
+} entrant;
+
+static void model_path(const race* r, const entrant* e, char* path, size_t size)
+{
+    snprintf(path, size, "%s/%s-%d-%d-%s-%d-%d-%d.h5", r->want.folder, r->want.id, r->want.size.cloth_side,
+             r->want.size.box_cells, e->method, e->modes, e->subspace, r->want.elements);
 }
 
 // --- train ---------------------------------------------------------------------------------------------------
 
-static flx_status train(race* r, const char* method, int32_t modes)
+static flx_status train(race* r, const entrant* e)
 {
     flx_status         status = FLX_OK;
     flx_reduced_model* model  = NULL;
     flx_reduction      which;
     char               path[1024];
-    if (!flx__reduction_find(method, &which))
-        return flx__fail(r->ctx, FLX_ERR_ARGUMENT, "there is no method '%s'", method);
-    flx_reduction_options o = flx__reduction_options_default(which, modes);
+    if (!flx__reduction_find(e->method, &which))
+        return flx__fail(r->ctx, FLX_ERR_ARGUMENT, "there is no method '%s'", e->method);
+    flx_reduction_options o = flx__reduction_options_default(which, e->modes);
+    o.subspace              = e->subspace;
     o.elements              = r->want.elements;
     o.force                 = true; // a refused one has its place in the table too, and is named there
     FLX_TRY(flx__trial_train(&r->bench, &o, &model));
-    model_path(r, method, modes, path, sizeof path);
+    model_path(r, e, path, sizeof path);
     FLX_TRY(flx__model_file_write(model, path, true));
-    printf("%s %s %d: %.1f s\n", r->want.id, method, modes, model->seconds);
+    printf("%s %s %d:%d: %.1f s\n", r->want.id, e->method, e->modes, e->subspace, model->seconds);
 
 done:
     flx__reduced_model_destroy(model);
@@ -153,9 +161,9 @@ done:
     return status;
 }
 
-static void print_result(const race* r, const flx_reduced_model* m, const char* method, int32_t modes, outcome* o)
+static void print_result(const race* r, const flx_reduced_model* m, const entrant* e, outcome* o)
 {
-    const flx_reduction_options limits = flx__reduction_options_default(m->method, modes);
+    const flx_reduction_options limits = flx__reduction_options_default(m->method, e->modes);
     int32_t                     count = 0, used = m->subspace;
     bool                        refused = false;
     for (int32_t b = 0; b < m->batch_count; ++b)
@@ -166,17 +174,18 @@ static void print_result(const race* r, const flx_reduced_model* m, const char* 
                   (m->batch[b].weight && m->batch[b].least > 0.0 && m->batch[b].least < limits.least);
     }
     const double full = middle(&o->full), frame = middle(&o->frame), read = middle(&o->read);
-    printf("%-4s %-12s %3d %6d%s  e %.2e mean %.2e max  E %8.3g  full %7.3f  frame %7.3f (%5.1f x)  read %7.3f (%5.1f "
-           "x)\n",
-           r->want.id, method, modes, count, refused ? "*" : " ", o->mean, o->verdict.error, o->verdict.energy, full,
-           frame, full / frame, read, full / read);
+    printf(
+        "%-4s %-12s %3d %3d %6d%s  e %.2e mean %.2e max  E %8.3g  full %7.3f  frame %7.3f (%5.1f x)  read %7.3f (%5.1f "
+        "x)\n",
+        r->want.id, e->method, e->modes, m->subspace, count, refused ? "*" : " ", o->mean, o->verdict.error,
+        o->verdict.energy, full, frame, full / frame, read, full / read);
     if (r->csv)
-        fprintf(r->csv, "%s,%d,%s,%d,%d,%d,%d,%.3e,%.3e,%.4g,%.4f,%.4f,%.4f,%.2f,%.2f\n", r->want.id,
-                r->bench.experiment->system->n, method, modes, used, count, refused, o->mean, o->verdict.error,
-                o->verdict.energy, full, frame, read, full / frame, full / read);
+        fprintf(r->csv, "%s,%d,%s,%d,%d,%d,%d,%d,%.3e,%.3e,%.4g,%.4f,%.4f,%.4f,%.2f,%.2f\n", r->want.id,
+                r->bench.experiment->system->n, e->method, e->modes, m->subspace, used, count, refused, o->mean,
+                o->verdict.error, o->verdict.energy, full, frame, read, full / frame, full / read);
 }
 
-static flx_status race_one(race* r, const char* method, int32_t modes)
+static flx_status race_one(race* r, const entrant* e)
 {
     flx_status          status = FLX_OK;
     flx_pd_system*      system = r->bench.experiment->system;
@@ -187,13 +196,13 @@ static flx_status race_one(race* r, const char* method, int32_t modes)
     static outcome      out;
     char                path[1024];
     out = (outcome){0};
-    model_path(r, method, modes, path, sizeof path);
+    model_path(r, e, path, sizeof path);
     FLX_TRY(flx__model_file_read(r->ctx, path, system, &model));
     FLX_TRY(flx__reduced_solver_create(system, model, &solver));
     FLX_TRY(flx__record_create(system, r->bench.experiment->frames, &record));
     FLX_TRY(flx__experiment_start(r->bench.experiment, FLX_RUN_TRAIN, &state));
     FLX_TRY(run(r, solver, &record, &state, &out));
-    print_result(r, model, method, modes, &out);
+    print_result(r, model, e, &out);
 
 done:
     flx__pd_state_release(r->ctx, &state);
@@ -221,7 +230,7 @@ done:
     return status;
 }
 
-static flx_status each(race* r, flx_status (*one)(race*, const char*, int32_t))
+static flx_status each(race* r, flx_status (*one)(race*, const entrant*))
 {
     char methods[256], *next = NULL;
     snprintf(methods, sizeof methods, "%s", r->want.methods);
@@ -229,11 +238,14 @@ static flx_status each(race* r, flx_status (*one)(race*, const char*, int32_t))
     for (const char* method = strtok_r(methods, ",", &next); method; method = strtok_r(NULL, ",", &next))
         for (const char* at = r->want.modes; at && status == FLX_OK; at = strchr(at, ','), at = at ? at + 1 : NULL)
         {
-            status = one(r, method, (int32_t)strtol(at, NULL, 10));
+            char*   colon = NULL;
+            entrant e     = {.method = method, .modes = (int32_t)strtol(at, &colon, 10)};
+            if (*colon == ':') e.subspace = (int32_t)strtol(colon + 1, NULL, 10);
+            status = one(r, &e);
             fflush(stdout);
             if (status == FLX_ERR_ARGUMENT || status == FLX_ERR_UNHELD || status == FLX_ERR_IO)
             {
-                printf("%s %s %ld: %s\n", r->want.id, method, strtol(at, NULL, 10), flx_context_error(r->ctx));
+                printf("%s %s %d:%d: %s\n", r->want.id, method, e.modes, e.subspace, flx_context_error(r->ctx));
                 status = FLX_OK;
             }
         }
@@ -288,7 +300,7 @@ int main(int count, char** argument)
     if (flx_context_create(&desc, &r.ctx) != FLX_OK) return 1;
     if (r.want.csv && !(r.csv = fopen(r.want.csv, "w"))) return 1;
     if (r.csv)
-        fprintf(r.csv, "experiment,vertices,method,r,modes,m,refused,mean_error,max_error,E,full_ms,frame_ms,"
+        fprintf(r.csv, "experiment,vertices,method,r,k,modes,m,refused,mean_error,max_error,E,full_ms,frame_ms,"
                        "frame_read_ms,ratio,ratio_read\n");
 
     flx_status status = record_full(&r);

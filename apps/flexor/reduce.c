@@ -118,8 +118,9 @@ static bool read_desc(cli* c, flx_reduction_desc* d)
 {
     d->method = cli_text(c, "method", d->method);
     d->force  = cli_flag(c, "accept");
-    return cli_integer(c, "modes", 1, 10000, &d->modes) && cli_integer(c, "elements", 0, 1000000, &d->elements) &&
-           cli_integer(c, "rounds", 1, 10000, &d->rounds) && cli_integer(c, "frames", 0, 1000000, &d->frames);
+    return cli_integer(c, "modes", 1, 10000, &d->modes) && cli_integer(c, "subspace", 4, 10000, &d->subspace) &&
+           cli_integer(c, "elements", 0, 1000000, &d->elements) && cli_integer(c, "rounds", 1, 10000, &d->rounds) &&
+           cli_integer(c, "frames", 0, 1000000, &d->frames);
 }
 
 static int train(reduction* r, const char* scene)
@@ -276,9 +277,10 @@ static const cli_option options[] = {
     {'o', "output", "PATH",
      "train: the model's file; run: a recording, none if left out; snapshots: STEM_0000.h5, ..."},
     {'f', "force", NULL, "overwrite"},
-    {0, "method", "secs|block_deim|deim|qdeim|gpd|gpd_map|gpds|pou|w|w_ecsw|w_mixed|w_gpd|w_block_deim",
+    {0, "method", "secs|block_deim|deim|qdeim|gpd|gpd_map|gpds|pou|w|w_ecsw|w_mixed|w_gpd|w_block_deim|w_secs",
      "train: default secs"},
     {0, "modes", "R", "train: of each kind of constraint; default 20"},
+    {0, "subspace", "K", "train: w... methods: dimension of the positions' subspace; default as --modes"},
     {0, "elements", "M", "train: projected, of each kind of constraint; default five for each mode"},
     {0, "rounds", "N", "train, snapshots: local and global rounds of a step; default 20"},
     {0, "frames", "N", "train, snapshots: to learn from; default the scene's"},

@@ -22,8 +22,9 @@ typedef struct flx_reduction_desc
 {
     size_t      struct_size;
     const char* method;   ///< "secs" (default), "block_deim", "deim", "qdeim", "gpd", "gpd_map", "gpds", "pou", "w",
-                          ///< "w_ecsw", "w_mixed", "w_gpd", "w_block_deim"
-    int32_t     modes;    ///< of each kind of constraint, or of the subspace; default 20
+                          ///< "w_ecsw", "w_mixed", "w_gpd", "w_block_deim", "w_secs"
+    int32_t     modes;    ///< of each kind of constraint; default 20
+    int32_t     subspace; ///< "w..." methods: dimension of the positions' subspace, at least 4; 0 (default): as `modes`
     int32_t     elements; ///< of each kind of constraint; 0 (default): five for each mode, two where a fit is made
     int32_t     rounds;   ///< local and global rounds of a step; default 20
     int32_t     frames;   ///< to learn from; 0 (default): the scene's

@@ -1,7 +1,11 @@
 // Frames in a subspace: q = W a with W^T M W = I, so nothing of the mesh's size is touched until positions are asked
 // for, but for a drive's forces, which come as n vectors and are projected once a frame.
 //
-//   A_r a = (a + h v)/h^2 + W^T f + w_a W_held^T targets + sum of p:   weights (S W)^T p, or lift M p with a fit
+//   H a = rhs0 + what projections pull with,  rhs0 = (a + h v)/h^2 + W^T f + w_a W_held^T targets,  c0 = H^-1 rhs0
+//   weights  z = S W a,                    a = c0 + H^-1 (S W)^T xi w p
+//   fits     z = S W a,    y = M p,        a = c0 + H^-1 L y     so that  z = S W c0 + (S W H^-1 L) y
+//   secs     z = V L^T a,  y = V^T xi w p, the same              so that  L^T a = L^T c0 + (L^T H^-1 L) y
+// The form on the right knows neither k nor a. Rounds take it where it is the shorter one and nobody looks at a.
 #include "reduce/reduced_internal.h"
 
 #include "sparse/blas.h"
@@ -11,87 +15,259 @@
 
 #define GRAIN 1024 // vertices of a chunk; sums go by chunks, so that they are the same for any number of workers
 
-/// start := the Cholesky factor of I/h^2 + w_a W_held^T W_held, whose solution from rhs0 is the first iterate: the
-/// inertial target with held vertices on theirs, as near as the subspace comes to it.
-static flx_status factor_start(flx_reduced_solver* s)
+static bool is_secs(const flx_reduced_solver* s)
 {
-    const flx_pd_system* system = s->system;
-    const int32_t        k      = s->model->subspace;
-    memset(s->start, 0, (size_t)k * (size_t)k * sizeof *s->start);
-    for (int32_t i = 0; i < k; ++i) s->start[(int64_t)i * (k + 1)] = 1.0 / (system->h * system->h);
+    return flx__reduction_is_secs(s->model->method);
+}
+
+static bool has_weights(const flx_reduced_solver* s)
+{
+    return s->model->fit == FLX_FIT_NONE && !is_secs(s);
+}
+
+// --- create --------------------------------------------------------------------------------------------------
+
+typedef struct setup
+{
+    flx_reduced_solver* s;
+    int                 k, modes;
+    bool                shared;          // one coefficient for x, y and z: vectors are flat
+    double*             inverse;         // [k][k] H^-1
+    double *            sw, *work, *swh; // [total][k] S W of a batch; [total][k or 3 R]; [total][k] S W H^-1
+} setup;
+
+static flx_status pack(const setup* u, int32_t faces, int64_t rows, int64_t columns, const double* m, flx_panel* out)
+{
+    return flx__panel_create(u->s->ctx, FLX_PRECISION_DOUBLE, faces, (int32_t)rows, (int32_t)columns, m, out);
+}
+
+/// m L, m [rows][k]: [faces][rows][R], or [rows][3][R] when shared.
+static void times_lift(const setup* u, int rows, const double* m, double* out)
+{
+    for (int64_t d = 0; d < u->s->model->faces && u->modes > 0; ++d)
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, u->modes, u->k, 1.0, m, u->k,
+                    u->s->model->lift + d * u->k * u->modes, u->modes, 0.0, out + d * (u->shared ? 1 : rows) * u->modes,
+                    u->shared ? 3 * u->modes : u->modes);
+}
+
+static flx_status pack_weights(const setup* u, flx_samples* of)
+{
+    const int total = (int)of->total, k = u->k;
+    for (int64_t i = 0; i < total; ++i) cblas_dscal(k, of->of->weight[i / of->rows], u->sw + i * k, 1);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, k, total, k, 1.0, u->inverse, k, u->sw, k, 0.0, u->work,
+                total);
+    return pack(u, 1, k, total, u->work, &of->to_y);
+}
+
+static flx_status pack_fit(const setup* u, flx_samples* of)
+{
+    flx_status    status = FLX_OK;
+    const int32_t faces  = u->shared ? 0 : u->s->model->faces;
+    const int64_t wide   = (u->shared ? 3 : 1) * of->total;
+    FLX_NEW(u->s->ctx, of->z0, flx__panel_room(FLX_PRECISION_DOUBLE, of->total));
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)of->total, u->k, u->k, 1.0, u->sw, u->k, u->inverse,
+                u->k, 0.0, u->swh, u->k);
+    times_lift(u, (int)of->total, u->swh, u->work);
+    FLX_TRY(pack(u, faces, wide, u->modes, u->work, &of->from_y));
+    FLX_TRY(pack(u, faces, of->of->modes, wide, of->of->fit, &of->to_y));
+done:
+    return status;
+}
+
+static flx_status pack_split(const setup* u, flx_samples* of)
+{
+    flx_status    status = FLX_OK;
+    const int64_t r = of->of->modes, total = of->total;
+    FLX_TRY(pack(u, 1, total, r, of->of->at, &of->from_y));
+    for (int64_t i = 0; i < total; ++i)
+        for (int64_t c = 0; c < r; ++c) u->work[c * total + i] = of->of->weight[i / of->rows] * of->of->at[i * r + c];
+    FLX_TRY(pack(u, 1, r, total, u->work, &of->to_y));
+done:
+    return status;
+}
+
+static flx_status pack_batch(setup* u, int32_t b)
+{
+    flx_status    status = FLX_OK;
+    flx_samples*  of     = &u->s->samples[b];
+    const int64_t wide   = u->k > 3 * u->modes ? u->k : 3 * u->modes;
+    FLX_NEW(u->s->ctx, u->sw, of->total * u->k);
+    FLX_NEW(u->s->ctx, u->swh, of->total * u->k);
+    FLX_NEW(u->s->ctx, u->work, of->total * wide);
+    if (of->total > 0 && of->of->at) FLX_TRY(pack_split(u, of));
+    if (of->total == 0 || of->of->at) goto done;
+    for (int32_t i = 0; i < of->of->element_count; ++i)
+        flx__samples_measure(of->full, of->of->element[i], u->s->model->w, u->k, u->sw + (int64_t)i * of->rows * u->k);
+    FLX_TRY(pack(u, 1, of->total, u->k, u->sw, &of->from_a));
+    FLX_TRY(of->of->fit ? pack_fit(u, of) : pack_weights(u, of));
+done:
+    flx__free(u->s->ctx, u->sw);
+    flx__free(u->s->ctx, u->swh);
+    flx__free(u->s->ctx, u->work);
+    u->sw = u->swh = u->work = NULL;
+    return status;
+}
+
+/// (I/h^2 + w_a W_held^T W_held)^-1, which gives the first iterate from rhs0: the inertial target with held vertices on
+/// theirs, as near as the subspace comes to it.
+static flx_status pack_start(const setup* u)
+{
+    flx_status           status = FLX_OK;
+    const flx_pd_system* system = u->s->system;
+    const int            k      = u->k;
+    double*              m      = NULL;
+    FLX_NEW_ZERO(u->s->ctx, m, (int64_t)k * k);
+    for (int i = 0; i < k; ++i) m[i * (k + 1)] = 1.0 / (system->h * system->h);
     for (int32_t i = 0; i < system->held_count; ++i)
     {
-        const double* w = s->model->w + (int64_t)system->held[i] * k;
-        cblas_dger(CblasRowMajor, k, k, system->held_weight, w, 1, w, 1, s->start, k);
+        const double* w = u->s->model->w + (int64_t)system->held[i] * k;
+        cblas_dger(CblasRowMajor, k, k, system->held_weight, w, 1, w, 1, m, k);
     }
-    return flx__dense_cholesky_f64(s->ctx, k, s->start, k, NULL);
+    FLX_TRY(flx__dense_inverse_f64(u->s->ctx, k, m, k, NULL));
+    FLX_TRY(pack(u, 1, k, k, m, &u->s->start));
+done:
+    flx__free(u->s->ctx, m);
+    return status;
+}
+
+/// What turns coefficients y into a, and for secs both into eta = L^T a.
+static flx_status pack_lift(const setup* u)
+{
+    flx_status          status = FLX_OK;
+    flx_reduced_solver* s      = u->s;
+    const int           k = u->k, modes = u->modes;
+    double *            m = NULL, *eta = NULL;
+    FLX_NEW(s->ctx, m, 3 * (int64_t)k * modes);
+    FLX_NEW(s->ctx, eta, (int64_t)modes * (modes > k ? modes : k));
+    times_lift(u, k, u->inverse, m);
+    FLX_TRY(pack(u, u->shared ? 0 : s->model->faces, (u->shared ? 3 : 1) * k, modes, m, &s->a_from_y));
+    if (!is_secs(s) || modes == 0) goto done;
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, modes, modes, k, 1.0, s->model->lift, modes, m, modes, 0.0,
+                eta, modes);
+    FLX_TRY(pack(u, 1, modes, modes, eta, &s->eta_from_y));
+    for (int64_t i = 0; i < k; ++i)
+        for (int64_t c = 0; c < modes; ++c) eta[c * k + i] = s->model->lift[i * modes + c];
+    FLX_TRY(pack(u, 1, modes, k, eta, &s->eta_from_a));
+done:
+    flx__free(s->ctx, m);
+    flx__free(s->ctx, eta);
+    return status;
+}
+
+static flx_status allocate(flx_reduced_solver* s)
+{
+    flx_status    status = FLX_OK;
+    const int64_t k3 = flx__panel_room(FLX_PRECISION_DOUBLE, s->model->subspace), n = s->system->n;
+    const int64_t modes3 = 2 * flx__panel_room(FLX_PRECISION_DOUBLE, s->model->modes); // whole blocks of every batch
+    FLX_NEW_ZERO(s->ctx, s->a, k3);
+    FLX_NEW_ZERO(s->ctx, s->velocity, k3);
+    FLX_NEW(s->ctx, s->a_next, k3);
+    FLX_NEW(s->ctx, s->rhs0, k3);
+    FLX_NEW(s->ctx, s->c0, k3);
+    FLX_NEW_ZERO(s->ctx, s->pulled, 3 * n);
+    FLX_NEW_ZERO(s->ctx, s->pull, k3);
+    FLX_NEW(s->ctx, s->pull_part, (n + GRAIN - 1) / GRAIN * 6 * s->model->subspace);
+    FLX_NEW_ZERO(s->ctx, s->y, modes3);
+    FLX_NEW_ZERO(s->ctx, s->eta, modes3);
+    FLX_NEW_ZERO(s->ctx, s->e0, modes3);
+done:
+    return status;
+}
+
+/// Multiplications of a round in coefficients alone, and with a between.
+static bool modes_alone_are_cheaper(const flx_reduced_solver* s)
+{
+    const flx_reduced_model* m     = s->model;
+    int64_t                  total = 0;
+    for (int32_t b = 0; b < m->batch_count; ++b) total += m->batch[b].reduced ? s->samples[b].total : 0;
+    const int64_t with_a = (int64_t)m->subspace * (m->modes + (is_secs(s) ? m->modes : total));
+    return (is_secs(s) ? m->modes : total) * (int64_t)m->modes <= with_a;
 }
 
 flx_status flx__subspace_create(flx_reduced_solver* s)
 {
     flx_status               status = FLX_OK;
     const flx_reduced_model* m      = s->model;
-    const int32_t            k      = m->subspace;
-    FLX_NEW_ZERO(s->ctx, s->a, 3 * (int64_t)k);
-    FLX_NEW_ZERO(s->ctx, s->velocity, 3 * (int64_t)k);
-    FLX_NEW(s->ctx, s->a_next, 3 * (int64_t)k);
-    FLX_NEW(s->ctx, s->rhs0, 3 * (int64_t)k);
-    FLX_NEW(s->ctx, s->rhs, 3 * (int64_t)k);
-    FLX_NEW_ZERO(s->ctx, s->pulled, 3 * (int64_t)s->system->n);
-    FLX_NEW_ZERO(s->ctx, s->pull, 3 * (int64_t)k);
-    FLX_NEW(s->ctx, s->pull_part, ((int64_t)s->system->n + GRAIN - 1) / GRAIN * 3 * k);
-    FLX_NEW_ZERO(s->ctx, s->y, 3 * (int64_t)m->modes);
-    FLX_NEW(s->ctx, s->factor, (int64_t)k * k);
-    memcpy(s->factor, m->matrix, (size_t)k * (size_t)k * sizeof *s->factor);
-    FLX_TRY(flx__dense_cholesky_f64(s->ctx, k, s->factor, k, NULL));
-    FLX_NEW(s->ctx, s->start, (int64_t)k * k);
-    FLX_TRY(factor_start(s));
-    for (int32_t b = 0; b < m->batch_count; ++b)
-    {
-        flx_samples* of = &s->samples[b];
-        FLX_NEW(s->ctx, of->map, of->total * k);
-        for (int32_t i = 0; i < of->of->element_count; ++i)
-            flx__samples_measure(of->full, of->of->element[i], m->w, k, of->map + (int64_t)i * of->rows * k);
-    }
+    setup                    u      = {.s = s, .k = m->subspace, .modes = m->modes, .shared = m->fit == FLX_FIT_SHARED};
+    FLX_TRY(allocate(s));
+    FLX_NEW(s->ctx, u.inverse, (int64_t)u.k * u.k);
+    memcpy(u.inverse, m->matrix, (size_t)u.k * (size_t)u.k * sizeof *u.inverse);
+    FLX_TRY(flx__dense_inverse_f64(s->ctx, u.k, u.inverse, u.k, NULL));
+    FLX_TRY(pack(&u, 1, u.k, u.k, u.inverse, &s->inverse));
+    FLX_TRY(pack(&u, 1, m->n, u.k, m->w, &s->positions));
+    FLX_TRY(pack_start(&u));
+    if (!has_weights(s)) FLX_TRY(pack_lift(&u));
+    for (int32_t b = 0; b < m->batch_count; ++b) FLX_TRY(pack_batch(&u, b));
+    s->modes_only = !has_weights(s) && modes_alone_are_cheaper(s);
 done:
+    flx__free(s->ctx, u.inverse);
     return status;
 }
 
-static void nearest(const flx_reduced_solver* s, const double* x, double* a)
+void flx__subspace_destroy(flx_reduced_solver* s)
 {
-    const int64_t k = s->model->subspace;
-    memset(a, 0, (size_t)k * 3 * sizeof *a);
-    for (int64_t v = 0; v < s->system->n; ++v)
-        cblas_dger(CblasRowMajor, (int)k, 3, s->system->mass[v], s->model->w + v * k, 1, x + 3 * v, 1, a, 3);
+    flx_panel* const owned[] = {&s->positions, &s->inverse, &s->start, &s->a_from_y, &s->eta_from_a, &s->eta_from_y};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; ++i) flx__panel_release(s->ctx, owned[i]);
+    for (int32_t b = 0; b < s->model->batch_count; ++b)
+    {
+        flx__panel_release(s->ctx, &s->samples[b].from_a);
+        flx__panel_release(s->ctx, &s->samples[b].from_y);
+        flx__panel_release(s->ctx, &s->samples[b].to_y);
+    }
 }
 
-void flx__subspace_start(flx_reduced_solver* s, const flx_pd_state* state)
-{
-    nearest(s, state->q, s->a);
-    nearest(s, state->v, s->velocity);
-}
+// --- between a and the mesh -----------------------------------------------------------------------------------
 
 typedef struct product
 {
     const flx_reduced_solver* s;
-    const double*             in;
+    const double *            in, *mass; // mass: W^T M x; NULL: W^T x
     double*                   out;
 } product;
 
 static void expand_range(void* user, int64_t begin, int64_t end, int32_t worker)
 {
     const product* p = user;
-    const int      k = p->s->model->subspace;
     (void)worker;
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)(end - begin), 3, k, 1.0, p->s->model->w + begin * k, k,
-                p->in, 3, 0.0, p->out + 3 * begin, 3);
+    flx__panel_multiply_rows(&p->s->positions, begin, end, p->in, p->out + 3 * begin);
 }
 
 /// x [n][3] = W a
 static void expand(const flx_reduced_solver* s, const double* a, double* x)
 {
-    product p = {s, a, x};
+    product p = {.s = s, .in = a, .out = x};
     flx__parallel_for(s->ctx, s->system->n, GRAIN, expand_range, &p);
+}
+
+static void gather_range(void* user, int64_t begin, int64_t end, int32_t worker)
+{
+    const product* p    = user;
+    const int64_t  k    = p->s->model->subspace;
+    double*        part = p->out + begin / GRAIN * 6 * k;
+    double         weighed[3 * GRAIN];
+    const double*  x = p->in + 3 * begin;
+    (void)worker;
+    for (int64_t i = 0; i < 3 * (end - begin) && p->mass; ++i) weighed[i] = p->mass[begin + i / 3] * x[i];
+    memset(part, 0, (size_t)(3 * k) * sizeof *part);
+    p->s->positions.kernels->pull(end - begin, (int32_t)k, p->s->model->w + begin * k, p->mass ? weighed : x,
+                                  part + 3 * k, part);
+}
+
+/// out [k][3] = W^T x, or W^T M x: the nearest a
+static void gather(const flx_reduced_solver* s, const double* x, const double* mass, double* out)
+{
+    const int64_t n = s->system->n, k3 = 3 * (int64_t)s->model->subspace;
+    product       p = {.s = s, .in = x, .mass = mass, .out = s->pull_part};
+    flx__parallel_for(s->ctx, n, GRAIN, gather_range, &p);
+    memset(out, 0, (size_t)k3 * sizeof *out);
+    for (int64_t chunk = 0; chunk * GRAIN < n; ++chunk)
+        for (int64_t i = 0; i < k3; ++i) out[i] += s->pull_part[2 * chunk * k3 + i];
+}
+
+void flx__subspace_start(flx_reduced_solver* s, const flx_pd_state* state)
+{
+    gather(s, state->q, s->system->mass, s->a);
+    gather(s, state->v, s->system->mass, s->velocity);
 }
 
 void flx__subspace_read(flx_reduced_solver* s, flx_pd_state* state)
@@ -101,6 +277,22 @@ void flx__subspace_read(flx_reduced_solver* s, flx_pd_state* state)
     s->counts.read_entries += (state->v ? 2 : 1) * (int64_t)s->system->n * (3 + (int64_t)s->model->subspace);
 }
 
+// --- the start of a frame -------------------------------------------------------------------------------------
+
+/// pull [k][3] := W^T f; kept while the forces stay what they are, as gravity does.
+static void project_force(flx_reduced_solver* s, const flx_pd_drive* drive)
+{
+    flx_pd_system* system = s->system;
+    const int64_t  n      = system->n;
+    memset(system->force, 0, (size_t)n * 3 * sizeof *system->force);
+    drive->force(drive->user, s->state.frame + 1, system->force);
+    s->counts.frame_entries += 3 * n;
+    if (memcmp(s->pulled, system->force, (size_t)n * 3 * sizeof *s->pulled) == 0) return;
+    gather(s, system->force, NULL, s->pull);
+    memcpy(s->pulled, system->force, (size_t)n * 3 * sizeof *s->pulled);
+    s->counts.frame_entries += n * s->model->subspace;
+}
+
 static void place_held(const flx_pd_system* system, const flx_pd_drive* drive, int32_t frame)
 {
     for (int32_t i = 0; i < system->held_count; ++i)
@@ -108,46 +300,26 @@ static void place_held(const flx_pd_system* system, const flx_pd_drive* drive, i
     if (drive && drive->targets) drive->targets(drive->user, frame, system->place);
 }
 
-/// b [k][3] := (L L^T)^-1 b; by rows, the lower factor stored by columns is its transpose.
-static void solve(int k, const double* factor, double* b)
+/// c0 += what attachments pull with: their projections are their targets, whatever a is.
+static void add_attachments(flx_reduced_solver* s)
 {
-    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, k, 3, 1.0, factor, k, b, 3);
-    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, k, 3, 1.0, factor, k, b, 3);
+    for (int32_t b = 0; b < s->model->batch_count; ++b)
+    {
+        flx_samples* of = &s->samples[b];
+        if (of->of->reduced || of->total == 0) continue;
+        memcpy(of->packed.param, of->full->param, // targets may have moved
+               (size_t)of->full->count * (size_t)of->full->type->params * sizeof(double));
+        flx__constraints_project(s->ctx, &of->packed, of->z, of->p);
+        s->counts.projections += of->of->element_count;
+        flx__panel_multiply(&of->to_y, of->p, s->c0, s->c0);
+    }
 }
 
-static void force_range(void* user, int64_t begin, int64_t end, int32_t worker)
-{
-    const product* p = user;
-    const int      k = p->s->model->subspace;
-    (void)worker;
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, k, 3, (int)(end - begin), 1.0, p->s->model->w + begin * k, k,
-                p->in + 3 * begin, 3, 0.0, p->out + begin / GRAIN * 3 * k, 3);
-}
-
-/// pull [k][3] := W^T f; kept while the forces stay what they are, as gravity does.
-static void project_force(flx_reduced_solver* s, const flx_pd_drive* drive)
-{
-    flx_pd_system* system = s->system;
-    const int64_t  n = system->n, k3 = 3 * (int64_t)s->model->subspace;
-    memset(system->force, 0, (size_t)n * 3 * sizeof *system->force);
-    drive->force(drive->user, s->state.frame + 1, system->force);
-    s->counts.frame_entries += 3 * n;
-    if (memcmp(s->pulled, system->force, (size_t)n * 3 * sizeof *s->pulled) == 0) return;
-
-    product p = {s, system->force, s->pull_part};
-    flx__parallel_for(s->ctx, n, GRAIN, force_range, &p);
-    memset(s->pull, 0, (size_t)k3 * sizeof *s->pull);
-    for (int64_t chunk = 0; chunk * GRAIN < n; ++chunk)
-        for (int64_t i = 0; i < k3; ++i) s->pull[i] += s->pull_part[chunk * k3 + i];
-    memcpy(s->pulled, system->force, (size_t)n * 3 * sizeof *s->pulled);
-    s->counts.frame_entries += n * s->model->subspace;
-}
-
-/// a_next := the first iterate, rhs0 := what rounds do not change
+/// a_next := the first iterate, c0 := what a would be without projections
 static void predict(flx_reduced_solver* s, const flx_pd_drive* drive)
 {
     const flx_reduced_model* m      = s->model;
-    flx_pd_system*           system = s->system;
+    const flx_pd_system*     system = s->system;
     const int                k      = m->subspace;
     const double             h      = system->h;
     for (int i = 0; i < 3 * k; ++i) s->a_next[i] = s->a[i] + h * s->velocity[i];
@@ -159,58 +331,84 @@ static void predict(flx_reduced_solver* s, const flx_pd_drive* drive)
     for (int i = 0; i < 3 * k; ++i) s->rhs0[i] = s->a_next[i] / (h * h);
     for (int i = 0; i < 3 * k && drive && drive->inertial; ++i) s->a_next[i] = s->a[i] + h * s->velocity[i];
     place_held(system, drive, s->state.frame + 1);
-    for (int32_t b = 0; b < m->batch_count; ++b) // targets may have moved
-        if (!m->batch[b].reduced && s->samples[b].of->element_count > 0)
-            memcpy(s->samples[b].packed.param, s->samples[b].full->param,
-                   (size_t)s->samples[b].full->count * (size_t)s->samples[b].full->type->params * sizeof(double));
     for (int32_t i = 0; i < system->held_count; ++i)
-        cblas_dger(CblasRowMajor, k, 3, system->held_weight, m->w + (int64_t)system->held[i] * k, 1,
-                   system->place + 3 * (int64_t)i, 1, s->rhs0, 3);
-    if (system->held_count == 0) return;
-    memcpy(s->a_next, s->rhs0, (size_t)k * 3 * sizeof *s->a_next);
-    solve(k, s->start, s->a_next);
-}
-
-/// rhs [k][3] += what batch b's projections at a pull with
-static void add_batch(flx_reduced_solver* s, int32_t b, const double* a, double* rhs)
-{
-    const flx_reduced_model* m  = s->model;
-    flx_samples*             of = &s->samples[b];
-    const int                k = m->subspace, total = (int)of->total;
-    if (of->of->element_count == 0) return;
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, total, 3, k, 1.0, of->map, k, a, 3, 0.0, of->z, 3);
-    flx__constraints_project(s->ctx, &of->packed, of->z, of->p);
-    s->counts.projections += of->of->element_count;
-    if (m->method == FLX_REDUCTION_W) s->counts.round_entries += of->total * (3 + (int64_t)k);
-    if (of->of->fit)
     {
-        flx__samples_fit(of, m->fit, s->y + 3 * (int64_t)of->of->first_mode);
-        return; // all batches' modes are lifted at once
+        const double *w = m->w + (int64_t)system->held[i] * k, *target = system->place + 3 * (int64_t)i;
+        for (int c = 0; c < 3 * k; ++c) s->rhs0[c] += system->held_weight * w[c / 3] * target[c % 3];
     }
-    for (int64_t i = 0; i < 3 * of->total; ++i) of->p[i] *= of->of->weight[i / (3 * of->rows)];
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, k, 3, total, 1.0, of->map, k, of->p, 3, 1.0, rhs, 3);
+    flx__panel_multiply(&s->inverse, s->rhs0, NULL, s->c0);
+    add_attachments(s);
+    if (system->held_count > 0) flx__panel_multiply(&s->start, s->rhs0, NULL, s->a_next);
 }
 
-static void round_step(flx_reduced_solver* s)
+// --- rounds ---------------------------------------------------------------------------------------------------
+
+/// What samples, or eta, are at a.
+static void look(flx_reduced_solver* s, const double* a, bool base)
 {
-    const flx_reduced_model* m   = s->model;
-    const int                k   = m->subspace;
-    double*                  rhs = s->rhs;
-    memcpy(rhs, s->rhs0, (size_t)k * 3 * sizeof *rhs);
-    for (int32_t b = 0; b < m->batch_count; ++b) add_batch(s, b, s->a_next, rhs);
-    if (m->lift) flx__faces_multiply_add(m->faces, k, m->modes, m->lift, s->y, rhs);
-    solve(k, s->factor, rhs);
-    memcpy(s->a_next, rhs, (size_t)k * 3 * sizeof *rhs);
+    if (is_secs(s))
+    {
+        if (s->model->modes > 0) flx__panel_multiply(&s->eta_from_a, a, NULL, base ? s->e0 : s->eta);
+        return;
+    }
+    for (int32_t b = 0; b < s->model->batch_count; ++b)
+    {
+        flx_samples* of = &s->samples[b];
+        if (of->of->reduced && of->total > 0) flx__panel_multiply(&of->from_a, a, NULL, base ? of->z0 : of->z);
+    }
+}
+
+/// The same from y alone.
+static void look_at_modes(flx_reduced_solver* s)
+{
+    if (is_secs(s))
+    {
+        if (s->model->modes > 0) flx__panel_multiply(&s->eta_from_y, s->y, s->e0, s->eta);
+        return;
+    }
+    for (int32_t b = 0; b < s->model->batch_count; ++b)
+        if (s->samples[b].total > 0 && s->samples[b].of->reduced)
+            flx__panel_multiply(&s->samples[b].from_y, s->y, s->samples[b].z0, s->samples[b].z);
+}
+
+/// y of all batches; with weights a itself.
+static void local_step(flx_reduced_solver* s)
+{
+    const flx_reduced_model* m    = s->model;
+    const int64_t            each = m->fit == FLX_FIT_SHARED ? 1 : 3;
+    if (has_weights(s)) memcpy(s->a_next, s->c0, (size_t)m->subspace * 3 * sizeof *s->c0);
+    for (int32_t b = 0; b < m->batch_count; ++b)
+    {
+        flx_samples* of = &s->samples[b];
+        if (of->total == 0 || !of->of->reduced) continue;
+        const int64_t at = each * of->of->first_mode; // a block written beyond the batch's modes is the next one's
+        if (is_secs(s)) flx__panel_multiply(&of->from_y, s->eta + at, NULL, of->z);
+        flx__constraints_project(s->ctx, &of->packed, of->z, of->p);
+        s->counts.projections += of->of->element_count;
+        if (m->method == FLX_REDUCTION_W) s->counts.round_entries += of->total * (3 + (int64_t)m->subspace);
+        if (has_weights(s))
+            flx__panel_multiply(&of->to_y, of->p, s->a_next, s->a_next);
+        else
+            flx__panel_multiply(&of->to_y, of->p, NULL, s->y + at);
+    }
 }
 
 flx_status flx__subspace_frame(flx_reduced_solver* s, const flx_pd_drive* drive, int32_t rounds,
                                flx_reduced_watch_fn watch, void* watch_user)
 {
-    bool finite = true;
+    const bool free   = s->modes_only && !s->act;
+    bool       finite = true;
     predict(s, drive);
+    look(s, s->a_next, false);
+    if (free) look(s, s->c0, true);
     for (int32_t round = 0; round < rounds; ++round)
     {
-        round_step(s);
+        const bool last = round + 1 == rounds;
+        local_step(s);
+        if (!has_weights(s) && (!free || watch || last)) flx__panel_multiply(&s->a_from_y, s->y, s->c0, s->a_next);
+        if (s->act) s->act(s->act_user, s->state.frame + 1, round, s->a_next);
+        if (!last && free) look_at_modes(s);
+        if (!last && !free) look(s, s->a_next, false);
         if (!watch) continue;
         expand(s, s->a_next, s->system->rhs);
         watch(watch_user, s->state.frame + 1, round, s->system->rhs);

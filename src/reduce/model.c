@@ -16,6 +16,7 @@ static const char* const method_name[FLX_REDUCTION_COUNT] = {
     [FLX_REDUCTION_W_MIXED]      = "w_mixed",
     [FLX_REDUCTION_W_GPD]        = "w_gpd",
     [FLX_REDUCTION_W_BLOCK_DEIM] = "w_block_deim",
+    [FLX_REDUCTION_W_SECS]       = "w_secs",
 };
 
 const char* flx__reduction_name(flx_reduction method)
@@ -37,6 +38,11 @@ bool flx__reduction_find(const char* name, flx_reduction* out)
 bool flx__reduction_in_subspace(flx_reduction method)
 {
     return method >= FLX_REDUCTION_W;
+}
+
+bool flx__reduction_is_secs(flx_reduction method)
+{
+    return method == FLX_REDUCTION_SECS || method == FLX_REDUCTION_W_SECS;
 }
 
 flx_fit flx__reduction_fit(flx_reduction method)

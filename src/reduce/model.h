@@ -3,7 +3,10 @@
 // In positions, q [n][3] is one affine map away from few numbers and a round touches nothing of size n:
 //   fits        p ~ V c, c = M p at the samples:           q = x0 + A^-1 S^T W V c
 //   secs        constraints outside span V stay linear:    q = x0 + T (g - C B^T x0)           (secs.c)
-// In a subspace q = W a, W^T M W = I, a [k][3], and A shrinks to k x k.
+// In a subspace q = W a, W^T M W = I, a [k][3], A shrinks to A_r = W^T A W, k x k, and a frame touches the mesh no
+// more:
+//   fits        L = W^T S^T W V:                           a = A_r^-1 (W^T all that is not reduced + L c)
+//   w_secs      L = W^T B, matrix A_r + L C L^T:           a = matrix^-1 (... + L g)
 #ifndef FLX_REDUCE_MODEL_H
 #define FLX_REDUCE_MODEL_H
 
@@ -24,6 +27,7 @@ typedef enum flx_reduction
     FLX_REDUCTION_W_MIXED,      // ... exact matrix, weighted projections
     FLX_REDUCTION_W_GPD,        // ... projections by GPD
     FLX_REDUCTION_W_BLOCK_DEIM, // ... projections by block DEIM, the second paper's eq. 5
+    FLX_REDUCTION_W_SECS,       // ... split-energy cubature
     FLX_REDUCTION_COUNT
 } flx_reduction;
 
@@ -41,6 +45,7 @@ typedef enum flx_fit
 } flx_fit;
 
 flx_fit flx__reduction_fit(flx_reduction method);
+bool    flx__reduction_is_secs(flx_reduction method); // split-energy cubature, wherever positions are
 
 typedef struct flx_reduced_batch
 {
@@ -52,7 +57,7 @@ typedef struct flx_reduced_batch
     int32_t  element_count; // m: those that are projected
     int32_t* element;       // [m] ascending
     double*  weight;        // [m] xi_j w_j; NULL with a fit
-    double*  at;            // [m rows][modes] V of these elements; secs only
+    double*  at;            // [m rows][modes] V of these elements; secs and w_secs
     double*  fit;           // M; NULL without a fit
     double   norm;          // |M|_2, the largest over faces: how much the fit can amplify; 0 without
     double   least;         // smallest eigenvalue of G = sum xi_j w_j V_j^T V_j; 1 = exact; 0 without cubature
@@ -80,8 +85,8 @@ typedef struct flx_reduced_model
     // in a subspace
     int32_t subspace; // k; 0: in positions
     double* w;        // [n][k]
-    double* matrix;   // [k][k] A reduced, both triangles
-    double* lift;     // [faces][k][R] W^T S^T W V; fits
+    double* matrix;   // [k][k] A reduced, both triangles; w_secs: with L C L^T
+    double* lift;     // [faces][k][R] L = W^T S^T W V; fits and w_secs
 
     double  seconds; // offline
     int32_t rounds;  // of a frame, and the error there was on the training run; 0: not known
@@ -101,7 +106,8 @@ typedef struct flx_training
 typedef struct flx_reduction_options
 {
     flx_reduction method;
-    int32_t       modes;      // r of each batch; k of a subspace, [1, X] among them
+    int32_t       modes;      // r of each batch; methods in a subspace without r: k when `subspace` is 0
+    int32_t       subspace;   // k, [1, X] among them; 0: as many as modes
     int32_t       elements;   // m of each batch; 0: five for each mode (fits: two)
     uint32_t      batches;    // bit b: batch b is reduced (a subspace reduces all)
     double        truncation; // modes below this part of the first one are round-off and dropped; 0 keeps them
@@ -121,7 +127,8 @@ flx_status flx__reduce_train(flx_pd_system* system, const flx_training* training
 /// Positions, elements, weights, masses, step: what a trained model belongs to.
 uint64_t flx__pd_system_hash(const flx_pd_system* system);
 
-/// What no round of secs makes larger, J, less a constant of the frame; `inertia` [n][3] as flx__pd_predict() gave it.
+/// What no round of secs or w_secs makes larger, J, less a constant of the frame; `inertia` [n][3] as flx__pd_predict()
+/// gave it.
 ///   inertia + held + 1/2 |S q|_W^2 - 1/2 |B^T q|^2 + sum xi w/2 dist^2(V B^T q)  (+ whole batches that are not
 ///   reduced)
 flx_status flx__secs_energy(flx_pd_system* system, const flx_reduced_model* model, const double* inertia,

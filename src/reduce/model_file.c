@@ -36,7 +36,7 @@ static void model_arrays(flx_reduced_model* m, array out[MODEL_ARRAYS])
     out[3] = real_array("k", &m->k, secs ? r : 0, r);
     out[4] = real_array("w", &m->w, inside ? n : 0, k);
     out[5] = real_array("matrix", &m->matrix, k, k);
-    out[6] = real_array("lift", &m->lift, fits && inside ? faces * k : 0, r);
+    out[6] = real_array("lift", &m->lift, (fits || m->method == FLX_REDUCTION_W_SECS) && inside ? faces * k : 0, r);
 }
 
 #define BATCH_ARRAYS 4
@@ -50,7 +50,7 @@ static void batch_arrays(const flx_reduced_model* m, int32_t b, array out[BATCH_
                      .type = FLX__H5_F64,
                      .data = (void**)&batch->weight,
                      .rows = fits && batch->reduced ? 0 : elements};
-    out[2] = real_array("at", &batch->at, m->method == FLX_REDUCTION_SECS ? rows : 0, batch->modes);
+    out[2] = real_array("at", &batch->at, flx__reduction_is_secs(m->method) ? rows : 0, batch->modes);
     out[3] = real_array("fit", &batch->fit, fits ? (m->fit == FLX_FIT_SPLIT ? 3 : 1) * (int64_t)batch->modes : 0,
                         rows * (m->fit == FLX_FIT_SHARED ? 3 : 1));
     for (int i = 0; i < BATCH_ARRAYS; ++i)

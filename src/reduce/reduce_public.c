@@ -125,6 +125,7 @@ static flx_status read_desc(flx_context* ctx, const flx_reduction_desc* d, flx_r
         return flx__fail(ctx, FLX_ERR_ARGUMENT, "rounds = %d is outside [1, 10000]", d->rounds);
     if (d->frames < 0) return flx__fail(ctx, FLX_ERR_ARGUMENT, "frames = %d is negative", d->frames);
     *out          = flx__reduction_options_default(method, d->modes);
+    out->subspace = d->subspace;
     out->elements = d->elements;
     out->least    = d->least;
     out->amplify  = d->amplify;

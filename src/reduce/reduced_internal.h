@@ -2,6 +2,7 @@
 #ifndef FLX_REDUCE_REDUCED_INTERNAL_H
 #define FLX_REDUCE_REDUCED_INTERNAL_H
 
+#include "reduce/panel.h"
 #include "reduce/reduced_solver.h"
 
 /// The elements of one batch that are projected, packed.
@@ -14,8 +15,13 @@ typedef struct flx_samples
     flx_constraint_batch        packed; // of these elements: type, count and param only
     double*                     z;      // [total][3]
     double*                     p;      // [total][3]
-    double*                     z0;     // [total][3] S x0; fits in positions
-    double*                     map;    // fits in positions: S response, [faces][total][R]; subspace: S W, [total][k]
+    double*                     z0;     // [total][3] S x0; of fits
+    double*                     map;    // fits in positions: S response, [faces][total][R]
+
+    // in a subspace
+    flx_panel from_a; // [total][k] S W
+    flx_panel from_y; // fits: S W H^-1 L; secs: V
+    flx_panel to_y;   // fits: M; secs: V^T xi w; weights: H^-1 (S W)^T xi w, straight to a
 } flx_samples;
 
 struct flx_reduced_solver
@@ -33,19 +39,25 @@ struct flx_reduced_solver
     double *     eta, *e0;         // [R][3]
     double*      y;                // [R][3] q = x0 + response y
 
-    // in a subspace
-    double *a, *velocity, *a_next, *rhs0, *rhs; // [k][3]
-    double* pulled;                             // [n][3] the forces of
-    double* pull;                               // [k][3] W^T f, summed from
-    double* pull_part;                          // [chunks][k][3]
-    double* factor;                             // [k][k] lower Cholesky, by columns
-    double* start;                              // [k][k] the same, of the first iterate
+    // in a subspace, H the reduced matrix
+    double *           a, *velocity, *a_next, *rhs0, *c0; // [k][3]
+    double*            pulled;                            // [n][3] the forces of
+    double*            pull;                              // [k][3] W^T f, summed from
+    double*            pull_part;                         // [chunks][2][k][3], half of it scratch
+    flx_panel          positions;                         // [n][k] W
+    flx_panel          inverse, start;                    // [k][k] H^-1; the same of the first iterate
+    flx_panel          a_from_y;                          // [k][R] H^-1 L
+    flx_panel          eta_from_a, eta_from_y;            // [R][k] L^T, [R][R] L^T H^-1 L; w_secs
+    bool               modes_only;                        // rounds know neither k nor a, unless somebody looks
+    flx_reduced_act_fn act;
+    void*              act_user;
 };
 
 flx_status flx__positions_create(flx_reduced_solver* s); // in_positions.c
 flx_status flx__positions_frame(flx_reduced_solver* s, const flx_pd_drive* drive, int32_t rounds,
                                 flx_reduced_watch_fn watch, void* watch_user);
 flx_status flx__subspace_create(flx_reduced_solver* s); // in_subspace.c
+void       flx__subspace_destroy(flx_reduced_solver* s);
 void       flx__subspace_start(flx_reduced_solver* s, const flx_pd_state* state);
 void       flx__subspace_read(flx_reduced_solver* s, flx_pd_state* state);
 flx_status flx__subspace_frame(flx_reduced_solver* s, const flx_pd_drive* drive, int32_t rounds,

@@ -51,8 +51,8 @@ static flx_status pack_samples(flx_context* ctx, const flx_reduced_batch* of, co
     s->total             = (int64_t)of->element_count * s->rows;
     s->packed            = (flx_constraint_batch){.type = full->type, .count = of->element_count};
     FLX_NEW(ctx, s->packed.param, of->element_count * params);
-    FLX_NEW(ctx, s->z, s->total * 3);
-    FLX_NEW(ctx, s->p, s->total * 3);
+    FLX_NEW_ZERO(ctx, s->z, flx__panel_room(FLX_PRECISION_DOUBLE, s->total));
+    FLX_NEW_ZERO(ctx, s->p, flx__panel_room(FLX_PRECISION_DOUBLE, s->total));
     for (int32_t i = 0; i < of->element_count; ++i)
         memcpy(s->packed.param + i * params, full->param + of->element[i] * params, (size_t)params * sizeof(double));
 done:
@@ -101,10 +101,10 @@ void flx__reduced_solver_destroy(flx_reduced_solver* s)
                                  s->samples[b].map};
         for (size_t i = 0; i < sizeof owned / sizeof *owned; ++i) flx__free(ctx, owned[i]);
     }
+    if (s->samples) flx__subspace_destroy(s);
     flx__pd_state_release(ctx, &s->state);
-    void* const owned[] = {s->samples, s->inertia, s->x0,       s->q,      s->eta,      s->e0,
-                           s->y,       s->a,       s->velocity, s->a_next, s->rhs0,     s->rhs,
-                           s->factor,  s->start,   s->pulled,   s->pull,   s->pull_part};
+    void* const owned[] = {s->samples,  s->inertia, s->x0,   s->q,  s->eta,    s->e0,   s->y,        s->a,
+                           s->velocity, s->a_next,  s->rhs0, s->c0, s->pulled, s->pull, s->pull_part};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; ++i) flx__free(ctx, owned[i]);
     flx__free(ctx, s);
 }
@@ -129,6 +129,13 @@ flx_status flx__reduced_frame(flx_reduced_solver* s, const flx_pd_drive* drive, 
     s->counts.rounds += rounds;
     return s->model->subspace > 0 ? flx__subspace_frame(s, drive, rounds, watch, watch_user)
                                   : flx__positions_frame(s, drive, rounds, watch, watch_user);
+}
+
+void flx__reduced_set_action(flx_reduced_solver* s, flx_reduced_act_fn act, void* user)
+{
+    FLX_ASSERT(s->model->subspace > 0);
+    s->act      = act;
+    s->act_user = user;
 }
 
 void flx__reduced_read(flx_reduced_solver* s, flx_pd_state* state)

@@ -29,6 +29,12 @@ void flx__reduced_start(flx_reduced_solver* solver, const flx_pd_state* state);
 /// Called after each round with the positions it ended with; they are only made for whoever watches.
 typedef void (*flx_reduced_watch_fn)(void* user, int32_t frame, int32_t round, const double* q);
 
+/// What acts on a subspace's coordinates within rounds: called after each round with the a [k][3] that is free of it,
+/// and may change a; the next round, or the frame's end, goes on from there.
+typedef void (*flx_reduced_act_fn)(void* user, int32_t frame, int32_t round, double* a);
+/// NULL: nothing acts. Solvers in a subspace only.
+void flx__reduced_set_action(flx_reduced_solver* solver, flx_reduced_act_fn act, void* user);
+
 /// One frame of `rounds` local and global steps. No heap. FLX_ERR_NONFINITE as for flx__pd_frame().
 /// In positions a frame costs one sparse solve, and its rounds touch nothing of the mesh's size when all batches are
 /// reduced; in a subspace the frame does not either, but for the drive's forces, which are projected once.

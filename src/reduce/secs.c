@@ -10,6 +10,7 @@
 //   matrix A + B C B^T;  K_r = K (I + C K)^-1 = K^1/2 (I + K^1/2 C K^1/2)^-1 K^1/2,  T = A^-1 B (I + C K)^-1
 //   a round: p_j = proj(V_j eta), g = sum xi_j w_j V_j^T p_j, eta = (I - K_r C) B^T x0 + K_r g
 //   last:    q = x0 + T (g - C B^T x0),  x0 = A^-1 (all that is not reduced)
+//   in a subspace (w_secs): A_r and L = W^T B for A and B, K = L^T A_r^-1 L       (w_space.c)
 //   xi: least squares of K^1/2 (sum xi_j w_j V_j^T d_j - V^T W (S q - p)) over the training frames, d_j = V_j eta -
 //   p_j,
 //       beside G = I, without which modes that the training leaves at rest would have no stiffness.
@@ -229,6 +230,19 @@ done:
     return status;
 }
 
+flx_status flx__secs_weigh(flx_trainer* t, double* kernel)
+{
+    flx_status    status = FLX_OK;
+    const int32_t r      = t->model->modes;
+    for (int32_t i = 0; i < r; ++i) // symmetric but for rounding
+        for (int32_t j = 0; j < i; ++j)
+            kernel[i * r + j] = kernel[j * r + i] = 0.5 * (kernel[i * r + j] + kernel[j * r + i]);
+    for (int32_t b = 0; b < t->model->batch_count; ++b)
+        if (t->model->batch[b].modes > 0) FLX_TRY(train_batch(t, b, kernel));
+done:
+    return status;
+}
+
 // --- all batches --------------------------------------------------------------------------------------------------
 
 /// K_r into model->k, and T = A^-1 B - A^-1 B C K_r into model->response, which holds A^-1 B. kernel is destroyed.
@@ -276,11 +290,7 @@ flx_status flx__train_secs(flx_trainer* t)
     if (r == 0) goto done; // all projections are zero
     for (int32_t b = 0; b < m->batch_count; ++b) FLX_TRY(flx__train_modes(t, b, m->load, m->response));
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, r, r, m->n, 1.0, m->load, r, m->response, r, 0.0, kernel, r);
-    for (int i = 0; i < r; ++i) // symmetric but for rounding
-        for (int j = 0; j < i; ++j)
-            kernel[i * r + j] = kernel[j * r + i] = 0.5 * (kernel[i * r + j] + kernel[j * r + i]);
-    for (int32_t b = 0; b < m->batch_count; ++b)
-        if (m->batch[b].modes > 0) FLX_TRY(train_batch(t, b, kernel));
+    FLX_TRY(flx__secs_weigh(t, kernel));
     FLX_TRY(fold_cubature(t, kernel));
 done:
     flx__free(t->ctx, kernel);
@@ -330,6 +340,28 @@ static double quadratic_energy(int32_t vertex, double d, const double* inertia, 
     return sum;
 }
 
+/// eta [R][3] = B^T q; in a subspace L^T a with a = W^T M q
+static flx_status measure_modes(flx_pd_system* system, const flx_reduced_model* m, const double* q, double* eta)
+{
+    flx_status status = FLX_OK;
+    const int  k      = m->subspace;
+    double*    a      = NULL;
+    if (m->modes == 0) goto done;
+    if (k == 0)
+    {
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, m->modes, 3, m->n, 1.0, m->load, m->modes, q, 3, 0.0, eta,
+                    3);
+        goto done;
+    }
+    FLX_NEW_ZERO(system->ctx, a, 3 * (int64_t)k);
+    for (int64_t v = 0; v < m->n; ++v)
+        cblas_dger(CblasRowMajor, k, 3, system->mass[v], m->w + v * k, 1, q + 3 * v, 1, a, 3);
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, m->modes, 3, k, 1.0, m->lift, m->modes, a, 3, 0.0, eta, 3);
+done:
+    flx__free(system->ctx, a);
+    return status;
+}
+
 flx_status flx__secs_energy(flx_pd_system* system, const flx_reduced_model* m, const double* inertia, const double* q,
                             double* energy)
 {
@@ -341,9 +373,7 @@ flx_status flx__secs_energy(flx_pd_system* system, const flx_reduced_model* m, c
     for (int32_t i = 0; i < system->n; ++i) diagonal[i] = system->mass[i] / (system->h * system->h);
     for (int32_t k = 0; k < system->held_count; ++k) diagonal[system->held[k]] += system->held_weight;
     for (int32_t i = 0; i < system->n; ++i) *energy += quadratic_energy(i, diagonal[i], inertia, q);
-    if (m->modes > 0)
-        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, m->modes, 3, m->n, 1.0, m->load, m->modes, q, 3, 0.0, eta,
-                    3);
+    FLX_TRY(measure_modes(system, m, q, eta));
     flx__pd_project(system, q);
     for (int32_t b = 0; b < m->batch_count; ++b) FLX_TRY(batch_energy(system, m, b, eta, system->z[b], energy));
 done:

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define LEAST_SUBSPACE 4 // [1, X]
+
 flx_reduction_options flx__reduction_options_default(flx_reduction method, int32_t modes)
 {
     // least: below 0.03 directions of V go slack; amplify: whole-element fits stay below 20, published block DEIM
@@ -68,6 +70,7 @@ static flx_status make_basis(flx_trainer* t, int32_t b)
     switch (t->options->method)
     {
     case FLX_REDUCTION_SECS:
+    case FLX_REDUCTION_W_SECS:
         return flx__secs_basis(t, b);
     case FLX_REDUCTION_POU:
         return flx__pou_basis(t, b);
@@ -187,19 +190,38 @@ static flx_status train_fit(flx_trainer* t, int32_t b)
     }
 }
 
+static flx_status check_subspace(flx_context* ctx, const flx_pd_system* system, const flx_reduction_options* o)
+{
+    if (o->subspace == 0) return FLX_OK;
+    if (!flx__reduction_in_subspace(o->method))
+        return flx__fail(ctx, FLX_ERR_ARGUMENT, "subspace = %d: '%s' keeps positions whole, it has none", o->subspace,
+                         flx__reduction_name(o->method));
+    if (o->subspace < LEAST_SUBSPACE || o->subspace > system->n)
+        return flx__fail(ctx, FLX_ERR_ARGUMENT,
+                         "subspace = %d is outside [%d, %d]: every affine pose belongs to it, and the mesh has no more "
+                         "vertices",
+                         o->subspace, LEAST_SUBSPACE, system->n);
+    if (o->handles > 0)
+        return flx__fail(ctx, FLX_ERR_ARGUMENT, "subspace = %d and %d handles: one of them", o->subspace, o->handles);
+    return FLX_OK;
+}
+
 static flx_status check_options(flx_context* ctx, const flx_pd_system* system, const flx_training* training,
                                 const flx_reduction_options* o)
 {
+    flx_status status = FLX_OK;
     if ((unsigned)o->method >= FLX_REDUCTION_COUNT)
         return flx__fail(ctx, FLX_ERR_ARGUMENT, "there is no reduction number %d", (int)o->method);
     if (o->modes < 1) return flx__fail(ctx, FLX_ERR_ARGUMENT, "modes = %d: at least 1", o->modes);
+    FLX_TRY(check_subspace(ctx, system, o));
     if (o->elements < 0) return flx__fail(ctx, FLX_ERR_ARGUMENT, "elements = %d is negative", o->elements);
     if (training->frame_count < 1) return flx__fail(ctx, FLX_ERR_ARGUMENT, "there are no frames to learn from");
     for (int32_t b = 0; b < system->batch_count; ++b)
         if (training->batch_limit && training->batch_limit[b] < 1)
             return flx__fail(ctx, FLX_ERR_ARGUMENT, "there are no frames to learn from for %s",
                              system->batch[b].type->name);
-    return FLX_OK;
+done:
+    return status;
 }
 
 static bool is_reduced(const flx_pd_system* system, const flx_reduction_options* o, int32_t b)
@@ -239,7 +261,7 @@ static flx_status make_bases(flx_trainer* t)
 {
     flx_status         status = FLX_OK;
     flx_reduced_model* model  = t->model;
-    const bool         modes  = model->fit != FLX_FIT_NONE || model->method == FLX_REDUCTION_SECS;
+    const bool         modes  = model->fit != FLX_FIT_NONE || flx__reduction_is_secs(model->method);
     for (int32_t b = 0; b < model->batch_count; ++b)
     {
         model->batch[b].first_mode = model->modes;

@@ -35,7 +35,10 @@ flx_status flx__train_pou(flx_trainer* trainer, int32_t b); // pou.c
 // All batches.
 flx_status flx__secs_basis(flx_trainer* trainer, int32_t b); // secs.c: makes trainer->basis[b]
 flx_status flx__train_secs(flx_trainer* trainer);            // secs.c
-flx_status flx__train_subspace(flx_trainer* trainer);        // w_space.c
+/// Elements and weights of all reduced batches, and model->c [R][R] = C, which is zeroed and [R][R] before; kernel
+/// [R][R]: how modes answer to forces on them. It is made symmetric. secs.c
+flx_status flx__secs_weigh(flx_trainer* trainer, double* kernel);
+flx_status flx__train_subspace(flx_trainer* trainer); // w_space.c
 
 /// How many elements a batch may use: as asked, or `each` a mode; never more than there are.
 int32_t flx__train_element_count(const flx_trainer* trainer, int32_t b, int32_t each);

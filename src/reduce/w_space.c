@@ -5,6 +5,7 @@
 //   w_ecsw: energies of weighted elements only, in matrix and projections alike [FarhatEtAl14]; xi by least squares of
 //           F^T (sum xi_j w_j (S_j W)^T (p_j - S_j W a) - all of it),  A_r^-1 = F F^T, beside the matrix
 //   w_mixed: the exact matrix; xi for sum xi_j w_j (S_j W)^T p_j only
+//   w_secs: split-energy cubature of the modes V, matrix A_r + L C L^T, L = W^T S^T W V       (secs.c)
 // The constant column is what keeps linear momentum; X lets the body turn and stretch as a whole.
 #include "reduce/cubature.h"
 #include "reduce/decompose.h"
@@ -132,7 +133,8 @@ static flx_status make_subspace(flx_trainer* t)
     flx_status         status  = FLX_OK;
     flx_reduced_model* m       = t->model;
     const int32_t      handles = t->options->handles < m->n ? t->options->handles : m->n;
-    const int64_t      room    = (handles > 0 ? 4 * (int64_t)handles : t->options->modes) + 5;
+    const int32_t      wanted  = t->options->subspace > 0 ? t->options->subspace : t->options->modes;
+    const int64_t      room    = (handles > 0 ? 4 * (int64_t)handles : wanted) + 5;
     columns            c       = {.n = m->n, .mass = t->system->mass};
     double*            work    = NULL;
     FLX_NEW(t->ctx, c.v, room * m->n);
@@ -142,7 +144,7 @@ static flx_status make_subspace(flx_trainer* t)
     else
     {
         append_affine(&c, t->system->x_rest, NULL, work);
-        FLX_TRY(append_pod(t, &c, t->options->modes));
+        FLX_TRY(append_pod(t, &c, wanted));
     }
     m->subspace = c.count;
     FLX_NEW(t->ctx, m->w, (int64_t)m->n * m->subspace);
@@ -344,6 +346,34 @@ done:
     return status;
 }
 
+/// Elements and weights by K = L^T A_r^-1 L; matrix += L C L^T
+static flx_status split_energies(flx_trainer* t, const double* factor)
+{
+    flx_status         status = FLX_OK;
+    flx_reduced_model* m      = t->model;
+    const int          k = m->subspace, r = m->modes;
+    double *           half = NULL, *kernel = NULL, *lc = NULL;
+    FLX_NEW_ZERO(t->ctx, m->c, (int64_t)r * r);
+    FLX_NEW(t->ctx, half, (int64_t)k * r);
+    FLX_NEW(t->ctx, kernel, (int64_t)r * r);
+    FLX_NEW(t->ctx, lc, (int64_t)k * r);
+    if (r == 0) goto done; // all projections are zero
+    memcpy(half, m->lift, (size_t)k * (size_t)r * sizeof *half);
+    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, k, r, 1.0, factor, k, half, r);
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, r, r, k, 1.0, half, r, half, r, 0.0, kernel, r);
+    FLX_TRY(flx__secs_weigh(t, kernel));
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, k, r, r, 1.0, m->lift, r, m->c, r, 0.0, lc, r);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, k, k, r, 1.0, lc, r, m->lift, r, 1.0, m->matrix, k);
+    for (int i = 0; i < k; ++i) // symmetric but for rounding
+        for (int j = 0; j < i; ++j)
+            m->matrix[i * k + j] = m->matrix[j * k + i] = 0.5 * (m->matrix[i * k + j] + m->matrix[j * k + i]);
+done:
+    flx__free(t->ctx, half);
+    flx__free(t->ctx, kernel);
+    flx__free(t->ctx, lc);
+    return status;
+}
+
 flx_status flx__train_subspace(flx_trainer* t)
 {
     flx_status         status = FLX_OK;
@@ -362,7 +392,8 @@ flx_status flx__train_subspace(flx_trainer* t)
         FLX_TRY(measure_modes(t, b, &sw[b]));
         add_gram((int64_t)t->system->batch[b].count * t->system->batch[b].type->rows, k, sw[b], m->matrix);
     }
-    if (m->fit != FLX_FIT_NONE) FLX_TRY(lift_modes(t));
+    const bool modes = m->fit != FLX_FIT_NONE || m->method == FLX_REDUCTION_W_SECS;
+    if (modes) FLX_TRY(lift_modes(t));
 
     memcpy(factor, m->matrix, (size_t)k * (size_t)k * sizeof *factor);
     FLX_TRY(flx__dense_cholesky_f64(t->ctx, k, factor, k, NULL));
@@ -370,11 +401,12 @@ flx_status flx__train_subspace(flx_trainer* t)
     for (int32_t b = 0; b < m->batch_count; ++b)
     {
         const bool whole = m->method == FLX_REDUCTION_W || !m->batch[b].reduced;
-        if (!whole && m->fit != FLX_FIT_NONE) continue;
+        if (!whole && modes) continue;
         FLX_TRY(whole ? take_all(t, b) : weigh(t, b, sw[b], factor));
         finish_weights(t, b, sw[b], ecsw ? m->matrix : NULL);
     }
     if (ecsw) FLX_TRY(compare_matrices(t, factor, m->matrix));
+    if (m->method == FLX_REDUCTION_W_SECS) FLX_TRY(split_energies(t, factor));
 
 done:
     for (int32_t b = 0; sw && b < m->batch_count; ++b) flx__free(t->ctx, sw[b]);

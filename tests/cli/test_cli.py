@@ -634,6 +634,11 @@ class Reduce(Cli):
         self.assertEqual(json.loads(self.flexor("info", "small", "--json").stdout)["frames"], 9)
         long = ("--set", "run.frames=1000000") # what is there already is seen before the run
         self.assertIn("exists", self.flexor("reduce", "train", self.TWIST, *long, "-o", "model.h5", code=1).stderr)
+        self.flexor("reduce", "train", self.TWIST, *few, "--modes", 6, "--method", "w_secs", "--subspace", 12, "--accept",
+                    "-o", "inside.h5")
+        self.assertEqual(json.loads(self.flexor("reduce", "report", "inside.h5", "--json").stdout)["subspace"], 12)
+        self.assertIn("whole", self.flexor("reduce", "train", self.TWIST, *few, "--subspace", 12, "-o", "no.h5",
+                                           code=2).stderr)
         other = self.flexor("reduce", "run", "model.h5", SOURCE / "scenes" / "bar-twist.yaml", "--set",
                             "solver.mode=dynamic", code=2)
         self.assertIn("another system", other.stderr)
