@@ -165,17 +165,8 @@ static void state_cause(flx_page* page, const flx_study_method* method)
     const char* name = flx__reduction_name(method->method);
     flx__page_text(page, "%s: ", method->label);
     if (r.most > 0)
-    {
-        flx__page_text(page, "norms from ");
-        flx__page_number(page, r.least, "%s least norm", name);
-        flx__page_text(page, " to ");
-        flx__page_number(page, r.most, "%s most norm", name);
-        flx__page_text(page, ", ");
-    }
-    flx__page_number(page, r.expanding, "%s expanding", name);
-    flx__page_text(page, " expand, ");
-    flx__page_number(page, r.unstable, "%s unstable", name);
-    flx__page_text(page, " grow. ");
+        flx__page_sentence(page, name, (double[]){r.least, r.most}, "norms from {least norm} to {most norm}, ");
+    flx__page_sentence(page, name, (double[]){r.expanding, r.unstable}, "{expanding} expand, {unstable} grow. ");
 }
 
 static void state_full(flx_page* page)
@@ -183,9 +174,8 @@ static void state_full(flx_page* page)
     const flx_study* s    = page->s;
     double           most = 0.0;
     for (int32_t i = 0; i < s->experiment_count; ++i) most = fmax(most, s->experiment[i].stability.growth);
-    flx__page_text(page, "For the full order itself, which buckles, the largest growth is ");
-    flx__page_number(page, most, "full growth");
-    flx__page_text(page, " a frame. ");
+    flx__page_sentence(page, NULL, &most,
+                       "For the full order itself, which buckles, the largest growth is {full growth} a frame. ");
 }
 
 void flx__page_cause(flx_page* page)
@@ -293,13 +283,11 @@ void flx__page_speed(flx_page* page)
     for (int32_t m = 0; m < s->method_count; ++m)
     {
         const flx_study_method* method = s->method[m];
-        flx__page_text(page, m ? "; %s computes 1 of " : "%s computes 1 of ", method->label);
-        flx__page_number(page, median_of_trials(s, method->method, s->middle, fewer_projections), "%s projections",
-                         flx__reduction_name(method->method));
-        flx__page_text(page, " projections and is ");
-        flx__page_number(page, median_of_trials(s, method->method, s->middle, faster), "%s speed-up",
-                         flx__reduction_name(method->method));
-        flx__page_text(page, " times as fast");
+        flx__page_text(page, m ? "; %s " : "%s ", method->label);
+        flx__page_sentence(page, flx__reduction_name(method->method),
+                           (double[]){median_of_trials(s, method->method, s->middle, fewer_projections),
+                                      median_of_trials(s, method->method, s->middle, faster)},
+                           "computes 1 of {projections} projections and is {speed-up} times as fast");
     }
     flx__page_text(page, ".</p>\n");
     collect(s, fewer_projections, error_of, count);

@@ -146,9 +146,9 @@ void flx__page_decay(flx_page* page)
     {
         char name[48];
         basis_name(s, slow, name);
-        flx__page_text(page, "They decay fast enough for reduction: mode %d has at most ", s->middle);
-        flx__page_number(page, most, "largest sigma");
-        flx__page_text(page, " of the first (%s).", name);
+        flx__page_text(page, "They decay fast enough for reduction: mode %d has at ", s->middle);
+        flx__page_sentence(page, NULL, &most, "most {largest sigma} of the first ");
+        flx__page_text(page, "(%s).", name);
     }
     flx__page_text(page, "</p>\n<div class='grid'>\n");
     static const char* const types[] = {"bending", "spring", "strain", "tet_strain"};
@@ -193,21 +193,15 @@ static void state_reconstruction(flx_page* page)
             worst[j] = fmax(worst[j], b->error[j][k] / b->error[FLX_STUDY_POD][k]);
     }
     flx__page_text(page,
-                   "<p>At %d modes (or the rank, if less) the error of block DEIM on its own training snapshots is "
-                   "up to ",
+                   "<p>At %d modes (or the rank, if less) the error of block DEIM on its own training snapshots is ",
                    s->middle);
-    flx__page_number(page, worst[FLX_STUDY_BLOCK], "block over pod");
-    flx__page_text(page, " times that of orthogonal projection onto the same modes, and above ten times in ");
-    flx__page_number(page, beyond, "block beyond 10");
-    flx__page_text(page, " of ");
-    flx__page_number(page, count, "bases");
-    flx__page_text(page, " bases; scalar DEIM stays within ");
-    flx__page_number(page, worst[FLX_STUDY_SCALAR], "scalar over pod");
-    flx__page_text(page, " times, whole elements within ");
-    flx__page_number(page, worst[FLX_STUDY_ELEMENTS], "elements over pod");
-    flx__page_text(page, ". (Block DEIM has coefficients of their own for x, y and z, so it may also come out below.) "
-                         "The bases hold the "
-                         "projections; what is lost is lost on the way back from few elements.</p>\n");
+    flx__page_sentence(
+        page, NULL,
+        (double[]){worst[FLX_STUDY_BLOCK], beyond, count, worst[FLX_STUDY_SCALAR], worst[FLX_STUDY_ELEMENTS]},
+        "up to {block over pod} times that of orthogonal projection onto the same modes, and above ten times in "
+        "{block beyond 10} of {bases} bases; scalar DEIM stays within {scalar over pod} times, whole elements within "
+        "{elements over pod}. (Block DEIM has coefficients of their own for x, y and z, so it may also come out "
+        "below.) The bases hold the projections; what is lost is lost on the way back from few elements.</p>\n");
 }
 
 void flx__page_reconstruction(flx_page* page)
@@ -273,11 +267,9 @@ void flx__page_one_at_a_time(flx_page* page)
     flx__page_text(page, "</table></div>\n<p>Block DEIM of one constraint, the others evaluated in full: ");
     for (int32_t b = 0; b < e->batch_count; ++b)
     {
-        flx__page_text(page, b ? "; %s alone gives e of at most " : "%s alone gives e of at most ", e->type[b]);
-        flx__page_number(page, worst[b], "%s worst", e->type[b]);
-        flx__page_text(page, " and fails at ");
-        flx__page_number(page, failed[b], "%s failed", e->type[b]);
-        flx__page_text(page, " numbers of modes");
+        flx__page_text(page, b ? "; %s " : "%s ", e->type[b]);
+        flx__page_sentence(page, e->type[b], (double[]){worst[b], failed[b]},
+                           "alone gives e of at most {worst} and fails at {failed} numbers of modes");
     }
     flx__page_text(page, ". A reduction that looks right here may only be of a constraint too weak to matter: strain "
                          "has a weight of 1e-2 beside the springs' 1e6.</p>\n");
@@ -338,17 +330,10 @@ static void failure_sentence(flx_page* page, const flx_study_experiment* e)
         most  = fmax(most, t->verdict[0].error);
         norm  = fmin(norm, t->numbers.norm);
     }
-    flx__page_text(page, "%s (%s) explodes or is distorted at ", e->id, e->title);
-    flx__page_number(page, bad, "%s bad", e->id);
-    flx__page_text(page, " of ");
-    flx__page_number(page, tried, "%s tried", e->id);
-    flx__page_text(page, " numbers of modes on its own training load, with e from ");
-    flx__page_number(page, least, "%s least", e->id);
-    flx__page_text(page, " to ");
-    flx__page_number(page, most, "%s most", e->id);
-    flx__page_text(page, " and a norm of the interpolation of at least ");
-    flx__page_number(page, norm, "%s norm", e->id);
-    flx__page_text(page, ". ");
+    flx__page_text(page, "%s (%s) ", e->id, e->title);
+    flx__page_sentence(page, e->id, (double[]){bad, tried, least, most, norm},
+                       "explodes or is distorted at {bad} of {tried} numbers of modes on its own training load, with e "
+                       "from {least} to {most} and a norm of the interpolation of at least {norm}. ");
 }
 
 static void failure_section(flx_page* page, const failure* f)
@@ -482,13 +467,10 @@ static void state_rich(flx_page* page)
         }
         if (tried == 0) continue;
         flx__page_text(page,
-                       "Learnt from all training runs instead of one, %s at r = %d is better on the unseen load, "
-                       "by a fifth or more, in ",
+                       "Learnt from all training runs instead of one, %s at r = %d is better on the unseen load, ",
                        s->method[m]->label, r);
-        flx__page_number(page, better, "%s rich better", flx__reduction_name(s->method[m]->method));
-        flx__page_text(page, " of ");
-        flx__page_number(page, tried, "%s rich", flx__reduction_name(s->method[m]->method));
-        flx__page_text(page, " experiments. ");
+        flx__page_sentence(page, flx__reduction_name(s->method[m]->method), (double[]){better, tried},
+                           "by a fifth or more, in {rich better} of {rich} experiments. ");
     }
 }
 

@@ -64,6 +64,17 @@ void flx__page_number(flx_page* page, double value, const char* key, ...)
     if (page->status == FLX_OK) page->status = keep_claim(page, &claim);
 }
 
+void flx__page_sentence(flx_page* page, const char* who, const double* value, const char* text)
+{
+    for (const char* open; (open = strchr(text, '{')); text = strchr(open, '}') + 1)
+    {
+        const int length = (int)strcspn(open + 1, "}");
+        flx__file_write(page->file, text, open - text);
+        flx__page_number(page, *value++, "%s%s%.*s", who ? who : "", who ? " " : "", length, open + 1);
+    }
+    flx__file_write(page->file, text, (int64_t)strlen(text));
+}
+
 void flx__page_section(flx_page* page, const char* figure, const char* title)
 {
     page->figure = figure;

@@ -21,6 +21,8 @@ FLX_PRINTF(2, 3) void flx__page_text(flx_page* page, const char* format, ...);
 /// Prints the value, and keeps it with its key as something the page claims. Whole numbers as they are, others with two
 /// digits.
 FLX_PRINTF(3, 4) void flx__page_number(flx_page* page, double value, const char* key, ...);
+/// The text with each "{key}" as the next of the values, claimed as "WHO key", or as "key" when `who` is NULL.
+void flx__page_sentence(flx_page* page, const char* who, const double* value, const char* text);
 /// Two digits, "1.2e-5"; "inf".
 void       flx__page_format(double value, char text[32]);
 void       flx__page_section(flx_page* page, const char* figure, const char* title);

@@ -42,15 +42,10 @@ static score score_of(const flx_study* s, flx_reduction method)
 
 static void state_score(flx_page* page, const flx_study_method* method)
 {
-    const score c    = score_of(page->s, method->method);
-    const char* name = flx__reduction_name(method->method);
-    flx__page_text(page, "%s: of ", method->label);
-    flx__page_number(page, c.runs, "%s runs", name);
-    flx__page_text(page, " runs ");
-    flx__page_number(page, c.fine, "%s fine", name);
-    flx__page_text(page, " are fine on all loads and ");
-    flx__page_number(page, c.exploded, "%s exploded", name);
-    flx__page_text(page, " explode. ");
+    const score c = score_of(page->s, method->method);
+    flx__page_text(page, "%s: ", method->label);
+    flx__page_sentence(page, flx__reduction_name(method->method), (double[]){c.runs, c.fine, c.exploded},
+                       "of {runs} runs {fine} are fine on all loads and {exploded} explode. ");
 }
 
 /// SECS was made with some experiments in sight; the others say what that is worth.
@@ -70,16 +65,11 @@ static void state_choice(flx_page* page)
         fine[k] += flx__study_fine(t);
     }
     if (runs[0] + runs[1] == 0) return;
-    flx__page_text(page, "<p>SECS and its m = 5r were chosen while looking at S1, S2, T2, T3, B2, V2 and C1, all three "
-                         "loads: there ");
-    flx__page_number(page, fine[0], "secs fine where chosen");
-    flx__page_text(page, " of ");
-    flx__page_number(page, runs[0], "secs runs where chosen");
-    flx__page_text(page, " are fine. B1, B1w, T1 and V1 had no part in the choice: there it is ");
-    flx__page_number(page, fine[1], "secs fine apart");
-    flx__page_text(page, " of ");
-    flx__page_number(page, runs[1], "secs runs apart");
-    flx__page_text(page, ". The unseen loads are held out from training, not from the choice.</p>\n");
+    flx__page_sentence(page, "secs", (double[]){fine[0], runs[0], fine[1], runs[1]},
+                       "<p>SECS and its m = 5r were chosen while looking at S1, S2, T2, T3, B2, V2 and C1, all three "
+                       "loads: there {fine where chosen} of {runs where chosen} are fine. B1, B1w, T1 and V1 had no "
+                       "part in the choice: there it is {fine apart} of {runs apart}. The unseen loads are held out "
+                       "from training, not from the choice.</p>\n");
 }
 
 void flx__page_scoreboard(flx_page* page)
@@ -243,12 +233,10 @@ void flx__page_targets(flx_page* page)
     failure_line(page, &met, &all);
     for (size_t i = 0; i < sizeof aims / sizeof *aims; ++i) aim_line(page, &aims[i], &met, &all);
     offline_line(page, &met, &all);
-    flx__page_text(page, "</table></div>\n<p>");
-    flx__page_number(page, met, "met");
-    flx__page_text(page, " of ");
-    flx__page_number(page, all, "all");
-    flx__page_text(page, " are met. The aims were set by a prototype in another language with the same definitions; "
-                         "they are not in the paper.</p>\n");
+    flx__page_sentence(
+        page, NULL, (double[]){met, all},
+        "</table></div>\n<p>{met} of {all} are met. The aims were set by a prototype in another language "
+        "with the same definitions; they are not in the paper.</p>\n");
 }
 
 // --- every trial ----------------------------------------------------------------------------------------------------
