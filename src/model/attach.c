@@ -32,17 +32,18 @@ static void nearest_place(const flx_model* m, flx_spring* s)
     }
 }
 
-static flx_status attach_bones(flx_model* m, const flx_attach_desc* d, int64_t* capacity)
+static flx_status attach_bones(flx_model* m, int32_t index, int64_t* capacity)
 {
-    flx_status       status = FLX_OK;
-    flx_context*     ctx    = m->ctx;
-    const flx_scene* scene  = m->scene;
-    flx_solid**      solid  = NULL;
-    double*          point  = NULL;
-    const flx_body*  b      = &m->body[d->body];
-    const double     reach  = b->is_cloth ? b->cell : 1e-9 * m->size;
-    double           area   = 0;
-    int32_t          used = 0, outside = 0;
+    const flx_attach_desc* d      = &m->scene->attach[index];
+    flx_status             status = FLX_OK;
+    flx_context*           ctx    = m->ctx;
+    const flx_scene*       scene  = m->scene;
+    flx_solid**            solid  = NULL;
+    double*                point  = NULL;
+    const flx_body*        b      = &m->body[d->body];
+    const double           reach  = b->is_cloth ? b->cell : 1e-9 * m->size;
+    double                 area   = 0;
+    int32_t                used = 0, outside = 0;
 
     FLX_NEW_ZERO(ctx, solid, d->bone_count);
     FLX_NEW(ctx, point, 3 * (int64_t)d->points);
@@ -73,12 +74,11 @@ static flx_status attach_bones(flx_model* m, const flx_attach_desc* d, int64_t* 
     }
     if (outside == d->points)
         status =
-            flx__fail(ctx, FLX_ERR_SCENE,
-                      "attach: none of the %d points on the bones lies inside body '%s' (cloth: within one mean edge)",
-                      d->points, scene->body[d->body].name);
+            flx__fail(ctx, FLX_ERR_SCENE, "attach[%d]: none of the %d points on the bones lies %s body '%s'", index,
+                      d->points, b->is_cloth ? "within one mean edge of" : "inside", scene->body[d->body].name);
     else if (outside > 0)
-        flx__log(ctx, FLX_LOG_NOTICE, "attach: %d of %d points on the bones lie outside body '%s' and hold nothing",
-                 outside, d->points, scene->body[d->body].name);
+        flx__log(ctx, FLX_LOG_NOTICE, "attach[%d]: %d of %d points on the bones lie outside body '%s' and hold nothing",
+                 index, outside, d->points, scene->body[d->body].name);
 done:
     for (int32_t i = 0; solid && i < d->bone_count; ++i) flx__solid_destroy(solid[i]);
     flx__free(ctx, solid);
@@ -87,12 +87,13 @@ done:
 }
 
 /// used [user_vertex_count]: an element uses the vertex
-static flx_status fix_region(flx_model* m, const flx_fix_desc* d, const uint8_t* used, int64_t* capacity)
+static flx_status fix_region(flx_model* m, int32_t index, const uint8_t* used, int64_t* capacity)
 {
-    flx_status      status = FLX_OK;
-    flx_context*    ctx    = m->ctx;
-    const flx_body* b      = &m->body[d->body];
-    int32_t         held = 0, unused = 0;
+    const flx_fix_desc* d      = &m->scene->fix[index];
+    flx_status          status = FLX_OK;
+    flx_context*        ctx    = m->ctx;
+    const flx_body*     b      = &m->body[d->body];
+    int32_t             held = 0, unused = 0;
     for (int32_t v = b->vertex_first; v < b->vertex_first + b->vertex_count; ++v)
     {
         const double* p = m->user_rest + 3 * (int64_t)v;
@@ -114,11 +115,9 @@ static flx_status fix_region(flx_model* m, const flx_fix_desc* d, const uint8_t*
     }
     if (unused)
         flx__log(ctx, FLX_LOG_WARNING,
-                 "fix: %d vertices of body '%s' in the region belong to no element and cannot be held", unused,
-                 m->scene->body[d->body].name);
-    if (held == 0)
-        status = flx__fail(ctx, FLX_ERR_SCENE, "fix: no vertex of body '%s' lies in the region",
-                           m->scene->body[d->body].name);
+                 "fix[%d]: %d vertices of body '%s' in the region belong to no element and cannot be held", index,
+                 unused, m->scene->body[d->body].name);
+    if (held == 0) status = flx__fail_empty_region(m, "fix", index, d->body);
 done:
     return status;
 }
@@ -131,8 +130,8 @@ flx_status flx__build_springs(flx_build* build)
     int64_t          capacity = 0;
     uint8_t*         used     = NULL;
     FLX_TRY(flx__used_vertices(m, &used));
-    for (int32_t i = 0; i < scene->attach_count; ++i) FLX_TRY(attach_bones(m, &scene->attach[i], &capacity));
-    for (int32_t i = 0; i < scene->fix_count; ++i) FLX_TRY(fix_region(m, &scene->fix[i], used, &capacity));
+    for (int32_t i = 0; i < scene->attach_count; ++i) FLX_TRY(attach_bones(m, i, &capacity));
+    for (int32_t i = 0; i < scene->fix_count; ++i) FLX_TRY(fix_region(m, i, used, &capacity));
 done:
     flx__free(m->ctx, used);
     return status;
@@ -157,8 +156,7 @@ flx_status flx__build_loads(flx_build* build)
             if (used[v] && flx__shape_contains(&d->region, m->user_rest + 3 * (int64_t)v)) l->vertex[l->count++] = v;
         if (l->count == 0)
         {
-            status = flx__fail(m->ctx, FLX_ERR_SCENE, "loads[%d]: no vertex of body '%s' lies in the region", i,
-                               scene->body[d->body].name);
+            status = flx__fail_empty_region(m, "loads", i, d->body);
             goto done;
         }
         for (int c = 0; c < 3; ++c) l->share[c] = d->force[c] / l->count;

@@ -327,7 +327,8 @@ static flx_status cloth_body(flx_context* ctx, const flx_body_desc* d, flx_body*
     FLX_TRY(read_placed(ctx, d, d->cloth, &mesh));
     if (mesh->triangle_count == 0)
     {
-        status = flx__fail(ctx, FLX_ERR_MESH, "%s: no triangles found; cloth is a triangle mesh", d->cloth);
+        status = flx__fail(ctx, FLX_ERR_MESH, "%s: no triangles, %d tetrahedra found; cloth is a triangle mesh",
+                           d->cloth, mesh->tet_count);
         goto done;
     }
     parts->vertex_count           = mesh->vertex_count;
@@ -574,6 +575,22 @@ flx_status flx__used_vertices(const flx_model* m, uint8_t** out)
     for (int64_t k = 0; k < 4 * (int64_t)m->tet_count; ++k) (*out)[m->user_tet[k]] = 1;
     for (int64_t k = 0; k < 3 * (int64_t)m->cloth_count; ++k) (*out)[m->cloth[k]] = 1;
     return FLX_OK;
+}
+
+flx_status flx__fail_empty_region(const flx_model* m, const char* section, int32_t index, int32_t body)
+{
+    const flx_body* b     = &m->body[body];
+    double          lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int32_t s = b->surface_vertex_first; s < b->surface_vertex_first + b->surface_vertex_count; ++s)
+        for (int c = 0; c < 3; ++c)
+        {
+            lo[c] = fmin(lo[c], m->surface_rest[3 * (int64_t)s + c]);
+            hi[c] = fmax(hi[c], m->surface_rest[3 * (int64_t)s + c]);
+        }
+    return flx__fail(m->ctx, FLX_ERR_SCENE,
+                     "%s[%d]: no vertex of body '%s' lies in the region; the body reaches from (%.4g, %.4g, %.4g) to "
+                     "(%.4g, %.4g, %.4g) m",
+                     section, index, m->scene->body[body].name, lo[0], lo[1], lo[2], hi[0], hi[1], hi[2]);
 }
 
 double flx__body_stiffness(const flx_body* b, double factor)

@@ -186,6 +186,8 @@ double flx__body_corners(const flx_model* model, int32_t body, const double p[3]
                          int32_t vertex[4], double weight[4]);
 /// 1 for every vertex (user's numbering) that an element uses; flx__free() it.
 flx_status flx__used_vertices(const flx_model* model, uint8_t** out);
+/// FLX_ERR_SCENE: the region of "fix[3]" (section and index) holds none of a body, and where the body lies.
+flx_status flx__fail_empty_region(const flx_model* model, const char* section, int32_t index, int32_t body);
 /// N/m: `factor` times what a body resists with across one cell.
 double flx__body_stiffness(const flx_body* body, double factor);
 

@@ -300,8 +300,7 @@ static flx_status build_group(flx_build* build, int32_t index, int64_t* capacity
                      "contact[%d]: the motion brings no part of body '%s' near %s; this contact does nothing", index,
                      m->scene->body[d->body].name, d->self ? "itself" : "the obstacle");
         else
-            status = flx__fail(ctx, FLX_ERR_SCENE, "contact[%d]: no surface vertex of body '%s' lies in the region",
-                               index, m->scene->body[d->body].name);
+            status = flx__fail_empty_region(m, "contact", index, d->body);
         goto done;
     }
     if (d->self)

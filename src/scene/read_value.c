@@ -148,8 +148,10 @@ char* flx__read_path(flx__reader* r, const flx__node* node)
     bool is_folder = false;
     if (!file_exists(path, &reason, &is_folder))
     {
-        flx__mistake(r->mistakes, node->at, "%s '%.100s': %s (looked for %.120s)", r->path, written,
-                     reason == ENOENT || reason == ENOTDIR ? "there is no such file" : strerror(reason), path);
+        const char* why      = reason == ENOENT || reason == ENOTDIR ? "there is no such file" : strerror(reason);
+        const bool  resolved = strcmp(path, written) != 0;
+        flx__mistake(r->mistakes, node->at, "%s '%.100s': %s%s%.120s%s", r->path, written, why,
+                     resolved ? " (looked for " : "", resolved ? path : "", resolved ? ")" : "");
         return NULL;
     }
     if (is_folder)

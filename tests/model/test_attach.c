@@ -52,7 +52,7 @@ static void regions_that_hold_nothing_are_refused_by_name(void** state)
         "loads: {body: b, region: {sphere: {center: [5, 5, 5], radius: 0.1}}, force: [1, 0, 0]}\n",
         "contact: [{self: b, region: {sphere: {center: [5, 5, 5], radius: 0.1}}}]\n",
     };
-    static const char* const named[] = {"fix", "loads[0]", "contact[0]"};
+    static const char* const named[] = {"fix[0]", "loads[0]", "contact[0]"};
     for (int i = 0; i < 3; ++i)
     {
         fixture   f;
@@ -61,6 +61,7 @@ static void regions_that_hold_nothing_are_refused_by_name(void** state)
         assert_null(f.model);
         assert_non_null(strstr(flx_context_error(f.ctx), named[i]));
         assert_non_null(strstr(flx_context_error(f.ctx), "'b'"));
+        assert_non_null(strstr(flx_context_error(f.ctx), "reaches from (")); // where a region would hold something
         model_end(&f);
     }
 }
@@ -74,7 +75,7 @@ static void bones_outside_the_body_are_refused_and_those_that_stick_out_counted(
                                "bones: [{name: far, capsule: {from: [2, 0, 0], to: [3, 0, 0], radius: 10 mm}}]\n"
                                "attach: {body: b, bones: [far], points: 30}\n"),
                      FLX_ERR_SCENE);
-    assert_non_null(strstr(flx_context_error(f.ctx), "none of the 30 points"));
+    assert_non_null(strstr(flx_context_error(f.ctx), "attach[0]: none of the 30 points"));
     assert_non_null(strstr(flx_context_error(f.ctx), "'b'"));
     model_end(&f);
 

@@ -262,12 +262,14 @@ static void missing_files_are_reported_where_they_are_named(void** state)
     CHECK_FAILS(flx_scene_read(ctx, "scene.yaml", NULL, &scene), FLX_ERR_SCENE);
     assert_string_equal(
         flx_context_error(ctx),
-        "scene.yaml:3:14: error: bodies[0].surface 'none.obj': there is no such file (looked for none.obj)\n"
+        "scene.yaml:3:14: error: bodies[0].surface 'none.obj': there is no such file\n"
         "    3 |   - surface: none.obj\n"
         "      |              ^~~~~~~~\n"
         "scene.yaml:4:11: error: bodies[1].tets '.' is a folder; wanted is a file\n"
         "    4 |   - tets: .\n"
         "      |           ^");
+    CHECK_FAILS(flx_scene_read(ctx, "sub/../scene.yaml", NULL, &scene), FLX_ERR_SCENE);
+    assert_non_null(strstr(flx_context_error(ctx), "there is no such file (looked for sub/../none.obj)\n"));
     flx_context_destroy(ctx);
 }
 
