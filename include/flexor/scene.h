@@ -164,7 +164,8 @@ typedef struct flx_contact_desc
     double    spacing;   ///< m between proxies; 0 = every surface vertex in the region, and points between them where
                          ///< the skin is coarser than the cells
     double    margin;    ///< m: contacts this far apart are candidates; 0 = automatic (half a cell)
-    double    offset;    ///< m: distance kept between the surfaces; default 0
+    double    offset;    ///< m: distance kept between the surfaces; default 0. Cloth that touches itself needs one above
+                         ///< 0, and no spacing: its vertices and edges meet
 } flx_contact_desc;
 
 // --- loads -----------------------------------------------------------------------------------------

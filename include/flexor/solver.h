@@ -27,6 +27,7 @@ FLX_API uint64_t                  flx_state_hash(const flx_state* state); ///< o
 /// their values are not taken.
 FLX_API void flx_state_positions(const flx_state* state, double* out);
 FLX_API void flx_state_velocities(const flx_state* state, double* out);
+/// Positions that are set begin anew: which layer of cloth lay above which is taken from where they are now.
 FLX_API void flx_state_set_positions(flx_state* state, const double* x);
 FLX_API void flx_state_set_velocities(flx_state* state, const double* v);
 /// Embedded (or boundary) surface; out [surface_vertex_count][3] in m.

@@ -18,7 +18,8 @@ typedef struct flx_contact
 {
     int32_t proxy;    // index in the caller's proxy list
     int32_t obstacle; // index of the obstacle, -1 = self contact
-    int32_t partner;  // self contact: rest-surface triangle from which the partner point was found; else -1
+    int32_t partner;  // self contact: rest-surface triangle from which the partner point was found, of cloth a triangle
+                      // or an edge of the group; else -1
     int32_t vertex[FLX_CONTACT_CORNERS]; // -1 = unused
     double  weight[FLX_CONTACT_CORNERS];
     double  normal[3]; // unit, from the partner (obstacle) towards the proxy's side

@@ -192,8 +192,24 @@ static float above(double v)
     return fabsf(f) <= FLT_MAX ? f + fabsf(f) * FLT_EPSILON : f;
 }
 
-/// Fits a leaf and the lane of the quad above it.
-static void fit_leaf(flx_deformed_bvh* b, const double* x, int32_t leaf)
+/// Grows a box by the corners of a tet; written so that NaN changes nothing.
+static void fit_tet(const double* x, const int32_t* corner, double box_lo[3], double box_hi[3])
+{
+    const double *p0 = x + 3 * (int64_t)corner[0], *p1 = x + 3 * (int64_t)corner[1], *p2 = x + 3 * (int64_t)corner[2],
+                 *p3 = x + 3 * (int64_t)corner[3];
+    for (int k = 0; k < 3; ++k)
+    {
+        double lo = box_lo[k], hi = box_hi[k];
+        lo = p0[k] < lo ? p0[k] : lo, hi = p0[k] > hi ? p0[k] : hi;
+        lo = p1[k] < lo ? p1[k] : lo, hi = p1[k] > hi ? p1[k] : hi;
+        lo = p2[k] < lo ? p2[k] : lo, hi = p2[k] > hi ? p2[k] : hi;
+        lo = p3[k] < lo ? p3[k] : lo, hi = p3[k] > hi ? p3[k] : hi;
+        box_lo[k] = lo, box_hi[k] = hi;
+    }
+}
+
+/// Fits a leaf and the lane of the quad above it; from: NULL, or where the ways to x begin.
+static void fit_leaf(flx_deformed_bvh* b, const double* from, const double* x, int32_t leaf)
 {
     const int32_t begin = leaf_begin(b, leaf), end = leaf_begin(b, leaf + 1);
     leaf_boxes*   boxes     = &b->leaf[leaf];
@@ -207,16 +223,12 @@ static void fit_leaf(flx_deformed_bvh* b, const double* x, int32_t leaf)
     for (int32_t i = begin; i < end; ++i)
     {
         const int32_t* corner = b->tet + 4 * (int64_t)b->search[b->order[i]];
-        const double * p0 = x + 3 * (int64_t)corner[0], *p1 = x + 3 * (int64_t)corner[1],
-                     *p2 = x + 3 * (int64_t)corner[2], *p3 = x + 3 * (int64_t)corner[3];
+        double         lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
+        fit_tet(x, corner, lo, hi);
+        if (from) fit_tet(from, corner, lo, hi);
         for (int k = 0; k < 3; ++k)
         {
-            double lo = INFINITY, hi = -INFINITY;
-            lo = p0[k] < lo ? p0[k] : lo, hi = p0[k] > hi ? p0[k] : hi; // written so that NaN changes nothing
-            lo = p1[k] < lo ? p1[k] : lo, hi = p1[k] > hi ? p1[k] : hi;
-            lo = p2[k] < lo ? p2[k] : lo, hi = p2[k] > hi ? p2[k] : hi;
-            lo = p3[k] < lo ? p3[k] : lo, hi = p3[k] > hi ? p3[k] : hi;
-            const float flo = below(lo), fhi = above(hi);
+            const float flo = below(lo[k]), fhi = above(hi[k]);
             boxes->lo[k][i - begin] = flo;
             boxes->hi[k][i - begin] = fhi;
             if (flo < all_lo[k]) all_lo[k] = flo;
@@ -253,7 +265,7 @@ static void fit_above(flx_deformed_bvh* b, int32_t level, int32_t i)
 typedef struct refit_args
 {
     flx_deformed_bvh* bvh;
-    const double*     x;
+    const double *    from, *x;
 } refit_args;
 
 static int32_t task_quads(const flx_deformed_bvh* b)
@@ -271,7 +283,7 @@ static void refit_range(void* user, int64_t begin, int64_t end, int32_t worker)
     for (int64_t task = begin; task < end; ++task)
     {
         const int32_t leaves = 1 << (2 * quads);
-        for (int32_t j = 0; j < leaves; ++j) fit_leaf(b, args->x, (int32_t)task * leaves + j);
+        for (int32_t j = 0; j < leaves; ++j) fit_leaf(b, args->from, args->x, (int32_t)task * leaves + j);
         for (int32_t l = 0; l + 1 < quads; ++l)
         {
             const int32_t count = leaves >> (2 * l + 2);
@@ -280,14 +292,19 @@ static void refit_range(void* user, int64_t begin, int64_t end, int32_t worker)
     }
 }
 
-void flx__deformed_bvh_refit(flx_deformed_bvh* b, const double* x)
+void flx__deformed_bvh_refit_swept(flx_deformed_bvh* b, const double* from, const double* x)
 {
     if (b->leaf_count == 0) return;
-    refit_args    args  = {b, x};
+    refit_args    args  = {b, from, x};
     const int32_t quads = task_quads(b);
     flx__parallel_for(b->ctx, b->leaf_count >> (2 * quads), 1, refit_range, &args);
     for (int32_t l = quads > 0 ? quads - 1 : 0; l + 1 < b->quad_levels; ++l)
         for (int32_t i = 0; i < b->leaf_count >> (2 * l + 2); ++i) fit_above(b, l, i);
+}
+
+void flx__deformed_bvh_refit(flx_deformed_bvh* b, const double* x)
+{
+    flx__deformed_bvh_refit_swept(b, NULL, x);
 }
 
 // --- query -------------------------------------------------------------------------------------------------

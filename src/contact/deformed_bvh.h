@@ -15,6 +15,8 @@ void       flx__deformed_bvh_destroy(flx_deformed_bvh* bvh);
 /// Move the boxes to positions x. Parallel, no heap; minima and maxima are exact, so the same for any worker count.
 /// Corners that are NaN are left out of the boxes.
 void flx__deformed_bvh_refit(flx_deformed_bvh* bvh, const double* x);
+/// The same around straight ways from positions `from` to positions x.
+void flx__deformed_bvh_refit_swept(flx_deformed_bvh* bvh, const double* from, const double* x);
 
 /// Visit the tets whose boxes meet [lo, hi], in the tree's order. Nothing for NaN. Thread-safe, no heap.
 typedef void (*flx_slot_fn)(void* user, int32_t slot);

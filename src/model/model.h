@@ -71,9 +71,11 @@ typedef struct flx_contact_group
     double              stiffness;      // N/m
     double              margin, offset; // m
     flx_distance_field* field;          // self: rest distance around the region
-    int32_t*            search;         // self: tets that may be hit
+    int32_t*            search;         // self: tets that may be hit; of cloth: its triangles in `cloth`
     int32_t             search_count;
     double              exclude, depth; // m
+    int32_t             point_count;    // self, of cloth: vertices that may touch; the other proxies are edges
+    int32_t             memory_first;   // self, of cloth: in the state's `sides`
 } flx_contact_group;
 
 struct flx_model
@@ -142,6 +144,7 @@ struct flx_model
     int32_t            solid_count;   // = scene->obstacle_count
     flx_solid**        solid;
     bool               region_proposed;
+    int32_t            memory_count; // of the state's `sides`
 };
 
 /// Where the pieces of a compile meet before the solver's numbering exists: everything in the user's numbering.

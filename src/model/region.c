@@ -5,9 +5,13 @@
 // proxy inside: it still touches x_2 only).
 #include "model/model.h"
 
+#include "contact/cloth_contact.h"
+#include "contact/cloth_topology.h"
+
 #include "math/mat3.h"
 #include "mesh/shape.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define MOST_PRONE 20000 // Sigma in double precision would take 3.2 GB
@@ -235,6 +239,81 @@ done:
     return status;
 }
 
+static flx_status check_cloth(flx_context* ctx, const flx_contact_desc* d, int32_t index, const char* name)
+{
+    if (!(d->offset > 0))
+        return flx__fail(ctx, FLX_ERR_SCENE,
+                         "contact[%d]: body '%s' is cloth, which has no inside: give the offset that its layers keep, "
+                         "above 0, such as offset: 4 mm",
+                         index, name);
+    if (d->spacing > 0)
+        return flx__fail(ctx, FLX_ERR_SCENE,
+                         "contact[%d]: body '%s' is cloth, which touches itself with its vertices and edges: leave "
+                         "spacing out",
+                         index, name);
+    return FLX_OK;
+}
+
+/// Cloth that touches itself: each vertex in the region has several proxies, for as many partners, and each edge has
+/// one, as contact/cloth_contact.h wants them. Triangles whose corners are all in the region are the partners.
+static flx_status cloth_proxies(flx_build* build, int32_t index, const uint8_t* hit, const double* normal,
+                                int64_t* capacity)
+{
+    flx_status         status   = FLX_OK;
+    flx_model*         m        = build->model;
+    flx_context*       ctx      = m->ctx;
+    flx_contact_group* g        = &m->group[index];
+    const flx_body*    b        = &m->body[g->body];
+    int32_t *          triangle = NULL, *surface_of = NULL; // of a vertex: its surface vertex
+    flx_cloth_topology top = {0};
+    char               who[96];
+
+    FLX_NEW(ctx, surface_of, b->vertex_count);
+    for (int32_t i = 0; i < b->surface_vertex_count; ++i)
+    {
+        const int32_t s = b->surface_vertex_first + i, v = m->surface_corner[4 * (int64_t)s];
+        const double* x                 = m->surface_rest + 3 * (int64_t)s;
+        surface_of[v - b->vertex_first] = s;
+        if (!hit[i]) continue;
+        ++g->point_count;
+        for (int k = 0; k < FLX_CLOTH_PARTNERS; ++k)
+            FLX_TRY(add_proxy(build, capacity, m->surface_corner + 4 * (int64_t)s, m->surface[s].weight, x,
+                              normal + 3 * (int64_t)s, s));
+    }
+    FLX_NEW(ctx, g->search, b->cloth_count);
+    FLX_NEW(ctx, triangle, 3 * (int64_t)b->cloth_count);
+    for (int32_t t = b->cloth_first; t < b->cloth_first + b->cloth_count; ++t)
+    {
+        const int32_t* v  = m->cloth + 3 * (int64_t)t;
+        bool           in = true;
+        for (int k = 0; k < 3; ++k)
+        {
+            triangle[3 * (int64_t)g->search_count + k] = v[k];
+            in = in && hit[surface_of[v[k] - b->vertex_first] - b->surface_vertex_first];
+        }
+        if (in) g->search[g->search_count++] = t;
+    }
+    snprintf(who, sizeof who, "contact[%d]: body '%.40s'", index, m->scene->body[g->body].name);
+    FLX_TRY(
+        flx__cloth_topology_create(ctx, m->user_vertex_count, g->search_count, triangle, who, b->vertex_first, &top));
+    for (int32_t e = 0; e < top.edge_count; ++e)
+    {
+        const int32_t v = top.edge[2 * (int64_t)e], w = top.edge[2 * (int64_t)e + 1],
+                      s = surface_of[v - b->vertex_first];
+        double x[3];
+        for (int k = 0; k < 3; ++k) x[k] = 0.5 * (m->user_rest[3 * (int64_t)v + k] + m->user_rest[3 * (int64_t)w + k]);
+        FLX_TRY(add_proxy(build, capacity, (const int32_t[4]){v, w, v, v}, (const double[4]){0.5, 0.5, 0, 0}, x,
+                          normal + 3 * (int64_t)s, s));
+    }
+    g->memory_first = m->memory_count;
+    m->memory_count += FLX_CLOTH_PARTNERS * g->point_count;
+done:
+    flx__cloth_topology_release(ctx, &top);
+    flx__free(ctx, triangle);
+    flx__free(ctx, surface_of);
+    return status;
+}
+
 static flx_status build_group(flx_build* build, int32_t index, int64_t* capacity)
 {
     flx_status              status = FLX_OK;
@@ -253,17 +332,12 @@ static flx_status build_group(flx_build* build, int32_t index, int64_t* capacity
                                          .margin      = d->margin > 0 ? d->margin : 0.5 * b->cell,
                                          .offset      = d->offset,
                                          .exclude     = 0.5 * b->cell,
-                                         .depth       = 5 * b->cell};
+                                         .depth       = (b->is_cloth ? 1 : 5) * b->cell};
     m->group_count = index + 1;
     // a unilateral contact is nearly hard; a spring that stiff pulls flesh in before the rest can follow
     g->stiffness = d->stiffness > 0 ? d->stiffness : flx__body_stiffness(b, d->law == FLX_LAW_SPRING ? 1 : 100);
 
-    if (d->self && b->is_cloth)
-    {
-        status = flx__fail(ctx, FLX_ERR_SCENE, "contact[%d]: body '%s' is cloth, and self contact needs a volume",
-                           index, m->scene->body[d->body].name);
-        goto done;
-    }
+    if (d->self && b->is_cloth) FLX_TRY(check_cloth(ctx, d, index, m->scene->body[d->body].name));
     FLX_NEW_ZERO(ctx, hit, b->surface_vertex_count);
     FLX_NEW(ctx, normal, 3 * (int64_t)m->surface_vertex_count);
     flx__vertex_normals(m->surface_vertex_count, m->surface_rest, m->surface_triangle_count, m->surface_triangle,
@@ -277,7 +351,9 @@ static flx_status build_group(flx_build* build, int32_t index, int64_t* capacity
         for (int32_t i = 0; i < b->surface_vertex_count; ++i)
             hit[i] = flx__shape_contains(&d->region, m->surface_rest + 3 * ((int64_t)b->surface_vertex_first + i));
 
-    if (d->spacing > 0)
+    if (d->self && b->is_cloth)
+        FLX_TRY(cloth_proxies(build, index, hit, normal, capacity));
+    else if (d->spacing > 0)
         FLX_TRY(sample_triangles(build, b, hit, d->spacing, capacity));
     else
     {
@@ -303,7 +379,7 @@ static flx_status build_group(flx_build* build, int32_t index, int64_t* capacity
             status = flx__fail_empty_region(m, "contact", index, d->body);
         goto done;
     }
-    if (d->self)
+    if (d->self && !b->is_cloth)
     {
         FLX_TRY(find_search_tets(m, b, hit, g));
         FLX_TRY(thicken(build, b, g));
@@ -359,7 +435,7 @@ flx_status flx__build_self_fields(flx_build* build)
     for (int32_t i = 0; i < m->group_count; ++i)
     {
         flx_contact_group* g = &m->group[i];
-        if (g->obstacle >= 0 || g->proxy_count == 0) continue;
+        if (g->obstacle >= 0 || g->proxy_count == 0 || m->body[g->body].is_cloth) continue;
         const flx_body* b     = &m->body[g->body];
         double          lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
         for (int32_t k = 0; k < g->search_count; ++k)

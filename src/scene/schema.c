@@ -451,7 +451,7 @@ static const flx__section obstacle = {
 
 static const flx__field contact_fields[] = {
     { .key = "self", .kind = FLX__REF, AT(flx_contact_desc, body), .names = FLX__BODIES, .shown = "none",
-      .help = "a body that may touch itself" },
+      .help = "a body that may touch itself; cloth as well, with an offset" },
     { .key = "body", .kind = FLX__REF, AT(flx_contact_desc, body), .names = FLX__BODIES, .shown = "the only body",
       .help = "with obstacle: the body" },
     { .key = "obstacle", .kind = FLX__REF, AT(flx_contact_desc, obstacle), .names = FLX__OBSTACLES, .shown = "none",
@@ -467,13 +467,13 @@ static const flx__field contact_fields[] = {
       .help = "per contact; auto: 100 x 2 mu x cell, with law spring 1 x 2 mu x cell; mu = E / 2" },
     { .key = "spacing", .kind = FLX__NUMBER, AT(flx_contact_desc, spacing), .unit = "m", .low = 0.0, .high = FAR,
       .flags = FLX__ABOVE | FLX__AUTO, .fallback = "0", .shown = "auto",
-      .help = "between contact points; auto: every surface vertex in the region" },
+      .help = "between contact points; auto: every surface vertex in the region; not for cloth that touches itself" },
     { .key = "margin", .kind = FLX__NUMBER, AT(flx_contact_desc, margin), .unit = "m", .low = 0.0, .high = FAR,
       .flags = FLX__ABOVE | FLX__AUTO, .fallback = "0", .shown = "auto",
       .help = "contacts this far apart are candidates; auto: half a cell" },
     { .key = "offset", .kind = FLX__NUMBER, AT(flx_contact_desc, offset), .unit = "m", .low = 0.0, .high = FAR,
       .fallback = "0",
-      .help = "distance kept between the surfaces" },
+      .help = "distance kept between the surfaces; above 0 for cloth that touches itself: its thickness" },
 };
 static const flx__advice contact_advice[] = {
     { "friction", "contacts are frictionless in this version; leave it out (friction would be at least 0)" },

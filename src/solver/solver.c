@@ -287,6 +287,30 @@ static flx_status narrow_columns(flx_context* ctx, int64_t count, float* out[3])
     return FLX_OK;
 }
 
+static flx_status cloth_contact(flx_solver* s, const flx_contact_group* g, flx_cloth_contact** out)
+{
+    flx_status       status   = FLX_OK;
+    const flx_model* m        = s->model;
+    int32_t*         triangle = NULL;
+    FLX_NEW(s->ctx, triangle, 3 * (int64_t)g->search_count);
+    for (int64_t k = 0; k < 3 * (int64_t)g->search_count; ++k)
+        triangle[k] = m->cloth[3 * (int64_t)g->search[k / 3] + k % 3];
+    const flx_cloth_contact_desc d = {.x_rest         = m->x_rest,
+                                      .vertex_count   = m->vertex_count,
+                                      .triangle_count = g->search_count,
+                                      .triangle       = triangle,
+                                      .point_count    = g->point_count,
+                                      .proxy_count    = g->proxy_count,
+                                      .proxy          = m->proxy + g->proxy_first,
+                                      .margin         = g->margin,
+                                      .offset         = g->offset,
+                                      .depth          = g->depth};
+    FLX_TRY(flx__cloth_contact_create(s->ctx, &d, out));
+done:
+    flx__free(s->ctx, triangle);
+    return status;
+}
+
 static flx_status contact_workspace(flx_solver* s)
 {
     flx_status        status = FLX_OK;
@@ -327,11 +351,17 @@ static flx_status contact_workspace(flx_solver* s)
 
     if (m->group_count == 0) return FLX_OK;
     FLX_NEW_ZERO(ctx, s->self, m->group_count);
+    FLX_NEW_ZERO(ctx, s->cloth, m->group_count);
     for (int32_t i = 0; i < m->group_count; ++i)
     {
         const flx_contact_group* g = &m->group[i];
         const flx_body*          b = &m->body[g->body];
         if (g->obstacle >= 0 || g->proxy_count == 0) continue;
+        if (b->is_cloth)
+        {
+            FLX_TRY(cloth_contact(s, g, &s->cloth[i]));
+            continue;
+        }
         const flx_self_contact_desc d = {.x_rest       = m->x_rest,
                                          .vertex_count = m->vertex_count,
                                          .tet          = m->tet,
@@ -454,6 +484,8 @@ void flx_solver_destroy(flx_solver* s)
     flx_context* ctx = s->ctx;
     drop_factor(s);
     for (int32_t i = 0; s->self && i < s->model->group_count; ++i) flx__self_contact_destroy(s->self[i]);
+    for (int32_t i = 0; s->cloth && i < s->model->group_count; ++i) flx__cloth_contact_destroy(s->cloth[i]);
+    flx__free(ctx, s->cloth);
     flx__lcp_release(ctx, &s->contact.lcp);
     flx__accelerator_destroy(s);
     flx__pull_release(s);

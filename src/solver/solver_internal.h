@@ -3,6 +3,7 @@
 #ifndef FLX_SOLVER_SOLVER_INTERNAL_H
 #define FLX_SOLVER_SOLVER_INTERNAL_H
 
+#include "contact/cloth_contact.h"
 #include "contact/contact.h"
 #include "flexor/solver.h"
 #include "kernels/kernels.h"
@@ -144,9 +145,10 @@ struct flx_solver
     void*              scratch; // per worker, for the kernels
     double*            partial; // [chunks][4] sums and maxima of parallel loops, one row a chunk
 
-    flx_self_contact** self; // [group_count]
-    flx_contact_work   contact;
-    flx_accelerator*   accelerator; // NULL: off
+    flx_self_contact**  self;  // [group_count] of bodies with tets
+    flx_cloth_contact** cloth; // [group_count] of cloth
+    flx_contact_work    contact;
+    flx_accelerator*    accelerator; // NULL: off
 
     flx_solver_info info;
     flx_step_stats  stats; // of the step in progress
@@ -166,8 +168,10 @@ flx_status flx__pull_create(flx_solver* s);
 void       flx__pull_release(flx_solver* s);
 double     flx__pull(flx_solver* s, const double* x);
 void       flx__pull_at(const flx_solver* s, int64_t v, double f[3]);
-/// detect.c: contacts at s->x, into s->contact.
-void flx__find_contacts(flx_solver* s, double time);
+/// detect.c: contacts at s->x, into s->contact. q: the state that the step begins with.
+void flx__find_contacts(flx_solver* s, const flx_state* q, double time);
+/// detect.c: the state remembers what the step, from x_start to x, has done to the sides of cloth.
+void flx__settle_sides(flx_solver* s, flx_state* q);
 /// follow.c: weights of the warm start; x goes along with the bones.
 flx_status flx__follow_create(flx_solver* s);
 void       flx__follow_bones(flx_solver* s, double time);

@@ -11,14 +11,15 @@
 static int64_t layout(flx_state* s, const flx_model* m, double* base)
 {
     int64_t        at      = 0;
-    double** const part[]  = {&s->time, &s->step, &s->x, &s->v, &s->force, &s->push, &s->prone_force};
+    double** const part[]  = {&s->time, &s->step, &s->x, &s->v, &s->force, &s->push, &s->prone_force, &s->sides};
     const int64_t  count[] = {1,
                               1,
                               3 * (int64_t)m->vertex_count,
                               3 * (int64_t)m->vertex_count,
                               3 * (int64_t)m->proxy_count,
                               m->proxy_count,
-                              3 * (int64_t)m->prone_count};
+                              3 * (int64_t)m->prone_count,
+                              m->memory_count};
     for (size_t i = 0; i < sizeof part / sizeof part[0]; ++i)
     {
         if (base) *part[i] = base + at;
@@ -107,6 +108,7 @@ void flx_state_velocities(const flx_state* s, double* out)
 void flx_state_set_positions(flx_state* s, const double* x)
 {
     from_user(s, x, s->x);
+    memset(s->sides, 0, sizeof(double) * (size_t)s->model->memory_count); // no motion led there
 }
 void flx_state_set_velocities(flx_state* s, const double* v)
 {

@@ -19,6 +19,7 @@ struct flx_state
     double*          force; // [proxy][3] N, contact force on each proxy in the last step
     double*          push;  // [proxy] N along the normal (unilateral), or 1/0 (spring): warm start and what is active
     double*          prone_force; // [prone][3] N, contact forces on the prone vertices
+    double*          sides;       // [memory] of cloth that touches itself: contact/cloth_contact.h
 };
 
 /// F of tet e at positions x [n][3] (solver's numbering).

@@ -85,7 +85,7 @@ static void inner_iterations(flx_solver* s, flx_state* q, double time, double* c
         flx__beta_forces(s, k > 0, s->reduced);
         if (k == 0) prone_residual(s, q, s->reduced);
         s->stats.ms_inner += ms_since(clock);
-        flx__find_contacts(s, time);
+        flx__find_contacts(s, q, time);
         s->stats.ms_detect += ms_since(clock);
 
         for (int c = 0; c < 3; ++c)
@@ -164,7 +164,7 @@ static flx_status whole_iteration(flx_solver* s, flx_state* q, double time, doub
             for (int32_t i = 0; i < s->n2; ++i) s->r[c][s->n1 + i] += s->reduced[c][i];
     }
     s->stats.ms_local += ms_since(clock);
-    flx__find_contacts(s, time);
+    flx__find_contacts(s, q, time);
     s->stats.ms_detect += ms_since(clock);
     FLX_TRY(flx__global_solve(s, q));
     deepest_contact(s, s->b_f64, 0);
@@ -199,6 +199,7 @@ static flx_status commit(flx_solver* s, flx_state* q, double time)
     else // how fast the quasi-static motion goes; it has no effect
         for (int64_t i = 0; i < 3 * (int64_t)s->n; ++i) q->v[i] = (s->x[i] - s->x_start[i]) / s->dt;
     memcpy(q->x, s->x, 3 * sizeof(double) * (size_t)s->n);
+    flx__settle_sides(s, q);
     *q->step += 1;
     *q->time = time;
 

@@ -59,23 +59,34 @@ static inline void fixture_box(const fixture* f, const char* name, const int n[3
     fclose(out);
 }
 
-/// Sheet [lo, lo + n h] of n[0] n[1] squares in the plane z = lo[2], two triangles each, diagonals alternating. OBJ
-/// file.
-static inline void fixture_sheet(const fixture* f, const char* name, const int n[2], const double lo[3], double h)
+/// Sheets [lo, lo + n h] of n[0] n[1] squares in the planes z = lo[2], lo[2] + gap, ...: two triangles each square,
+/// diagonals alternating. OBJ file.
+static inline void fixture_sheets(const fixture* f, const char* name, const int n[2], const double lo[3], double h,
+                                  int layers, double gap)
 {
     char path[128];
     snprintf(path, sizeof path, "%s/%s", f->folder, name);
     FILE* out = fopen(path, "w");
     if (!out) fail_msg("cannot write %s", path);
-    for (int j = 0; j <= n[1]; ++j)
-        for (int i = 0; i <= n[0]; ++i) fprintf(out, "v %.17g %.17g %.17g\n", lo[0] + h * i, lo[1] + h * j, lo[2]);
-    for (int j = 0; j < n[1]; ++j)
-        for (int i = 0; i < n[0]; ++i)
-        {
-            const int a = 1 + i + (n[0] + 1) * j, b = a + 1, d = a + n[0] + 1, c = d + 1, odd = (i + j) % 2;
-            fprintf(out, "f %d %d %d\nf %d %d %d\n", a, b, odd ? d : c, odd ? b : a, c, d);
-        }
+    for (int k = 0; k < layers; ++k)
+        for (int j = 0; j <= n[1]; ++j)
+            for (int i = 0; i <= n[0]; ++i)
+                fprintf(out, "v %.17g %.17g %.17g\n", lo[0] + h * i, lo[1] + h * j, lo[2] + gap * k);
+    for (int k = 0; k < layers; ++k)
+        for (int j = 0; j < n[1]; ++j)
+            for (int i = 0; i < n[0]; ++i)
+            {
+                const int a = 1 + i + (n[0] + 1) * (j + (n[1] + 1) * k), b = a + 1, d = a + n[0] + 1, c = d + 1,
+                          odd = (i + j) % 2;
+                fprintf(out, "f %d %d %d\nf %d %d %d\n", a, b, odd ? d : c, odd ? b : a, c, d);
+            }
     fclose(out);
+}
+
+/// One such sheet.
+static inline void fixture_sheet(const fixture* f, const char* name, const int n[2], const double lo[3], double h)
+{
+    fixture_sheets(f, name, n, lo, h, 1, 0);
 }
 
 /// Box of n[0] n[1] n[2] bricks with edges h, each cut into 12 tets around its middle; faces are cut between their

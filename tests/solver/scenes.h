@@ -1,6 +1,6 @@
 // Small scenes with contacts at work from the first steps on: two blocks pressed together, a block pressed on a ball, a
 // ball in a lattice dropped on a floor, a limb bent by its bones against a ceiling, cloth blown on a ball above a
-// block.
+// block, two layers of cloth pressed through each other.
 #ifndef FLX_TESTS_SOLVER_SCENES_H
 #define FLX_TESTS_SOLVER_SCENES_H
 
@@ -19,6 +19,7 @@ enum
     SCENE_BALL,
     SCENE_LIMB,
     SCENE_CLOTH,
+    SCENE_LAYERS,
     SCENE_COUNT
 };
 
@@ -83,6 +84,18 @@ static const test_scene test_scenes[SCENE_COUNT] = {
               "contact: [{body: sheet, obstacle: ball, offset: 1 mm}]\n"
               "wind: {velocity: [1, 2, -3]}\n"
               "run: {frames: 10, fps: 60}\n"},
+    // one body of two sheets, 6 mm apart, held along opposite edges and pushed through each other
+    {"layers", "flexor: 1\n"
+               "bodies:\n"
+               "  - {name: layers, cloth: layers.obj, constraints: [{strain: 60 N/m}, {bending: 1 mN m}]}\n"
+               "fix:\n"
+               "  - {body: layers, region: {box: {min: [-1, -1, -1], max: [-0.19, 1, 1]}}}\n"
+               "  - {body: layers, region: {box: {min: [0.19, -1, -1], max: [1, 1, 1]}}}\n"
+               "loads:\n"
+               "  - {body: layers, region: {box: {min: [-0.1, -1, -1], max: [1, 1, 0.001]}}, force: [0, 0.1, 3]}\n"
+               "  - {body: layers, region: {box: {min: [-1, -1, 0.001], max: [0.1, 1, 1]}}, force: [0.1, 0, -3]}\n"
+               "contact: [{self: layers, offset: 4 mm}]\n"
+               "run: {frames: 10, fps: 60}\n"},
 };
 
 /// Open one of them in a fresh folder and context.
@@ -93,6 +106,7 @@ static inline void open_scene(fixture* f, int scene, int32_t workers, int overri
     fixture_box(f, "block.mesh", (const int[3]){6, 6, 6}, (const double[3]){0, 0, 0}, 0.2 / 6, 1, 0);
     fixture_box(f, "limb.mesh", (const int[3]){12, 3, 3}, (const double[3]){-0.15, -0.0375, -0.0375}, 0.025, 1, 0);
     fixture_sheet(f, "sheet.obj", (const int[2]){12, 12}, (const double[3]){-0.3, -0.3, 0.3}, 0.05);
+    fixture_sheets(f, "layers.obj", (const int[2]){8, 8}, (const double[3]){-0.2, -0.2, 0}, 0.05, 2, 0.006);
     fixture_open(f, test_scenes[scene].yaml, override_count, overrides);
 }
 
