@@ -24,7 +24,7 @@ build: deps
 # what the demo needs, without the tests
 program: deps
 	@cmake --preset release -DFLEXOR_WERROR=$(WERROR)
-	@cmake --build --preset release -j $(JOBS) --target flexor_cli flexor-make-arm
+	@cmake --build --preset release -j $(JOBS) --target flexor_cli flexor-make-arm flexor-fit-garment
 
 test: build scenes/arm.obj
 	@ctest --preset release -j $(JOBS)
@@ -39,6 +39,12 @@ check-documents: program
 
 scenes/arm.obj: | program
 	@$(BUILD)/tools/flexor-make-arm $@
+
+# clothes for scenes/makehuman-suit.yaml; scenes/README.md says what DATA holds
+scenes/suit.obj: | program
+	@test -n "$(DATA)" || { echo "say where the data are: make $@ DATA=FOLDER (scenes/README.md)" >&2; exit 2; }
+	@$(BUILD)/tools/flexor-fit-garment "$(DATA)/makehuman/base.obj" "$(DATA)/makehuman-assets/female_elegantsuit01.obj" \
+		"$(DATA)/makehuman-assets/female_elegantsuit01.mhclo" -o $@
 
 demo: program scenes/arm.obj
 	@mkdir -p out

@@ -1,40 +1,5 @@
 #include "flexor/mesh.h"
-#include "test.h"
-
-#include <sys/wait.h>
-
-// Where the test writes: a folder of its own, removed at the end.
-static char folder[] = "flexor-arm-XXXXXX";
-
-static const char* in_folder(const char* name)
-{
-    static char path[2][256];
-    static int  turn;
-    turn ^= 1;
-    snprintf(path[turn], sizeof path[turn], "%s/%s", folder, name);
-    return path[turn];
-}
-
-static int make_arm(const char* arguments)
-{
-    char command[1024];
-    snprintf(command, sizeof command, "'%s' %s 2>/dev/null", FLX_MAKE_ARM, arguments);
-    const int result = system(command);
-    return WIFEXITED(result) ? WEXITSTATUS(result) : -1;
-}
-
-static char* read_all(const char* path, long* bytes)
-{
-    FILE* f = fopen(path, "rb");
-    if (!f) return NULL;
-    fseek(f, 0, SEEK_END);
-    *bytes = ftell(f);
-    rewind(f);
-    char* data = malloc((size_t)*bytes + 1);
-    assert_int_equal(fread(data, 1, (size_t)*bytes, f), *bytes);
-    fclose(f);
-    return data;
-}
+#include "tools/program.h"
 
 static void the_arm_is_a_closed_outward_surface_that_does_not_cross_itself(void** state)
 {
@@ -45,13 +10,11 @@ static void the_arm_is_a_closed_outward_surface_that_does_not_cross_itself(void*
     flx_context*             ctx         = test_context(2);
     for (int i = 0; i < 3; ++i)
     {
-        char              arguments[512];
         flx_mesh*         mesh    = NULL;
         flx_mesh_options  options = flx_mesh_options_default();
         flx_doctor_report report;
         const char*       path = in_folder("arm.obj");
-        snprintf(arguments, sizeof arguments, "-o '%s' --cell '%s'", path, cell[i]);
-        assert_int_equal(make_arm(arguments), 0);
+        assert_int_equal(run_program(FLX_MAKE_ARM, "-o '%s' --cell '%s'", path, cell[i]), 0);
         CHECK_OK(flx_mesh_read(ctx, path, &options, &mesh));
         CHECK_OK(flx_mesh_doctor(ctx, mesh, &options, &report));
         assert_true(report.closed);
@@ -75,9 +38,7 @@ static void its_triangles_are_well_shaped(void** state)
     flx_mesh*        mesh    = NULL;
     flx_mesh_options options = flx_mesh_options_default();
     const char*      path    = in_folder("arm.obj");
-    char             arguments[512];
-    snprintf(arguments, sizeof arguments, "-o '%s'", path);
-    assert_int_equal(make_arm(arguments), 0);
+    assert_int_equal(run_program(FLX_MAKE_ARM, "-o '%s'", path), 0);
     CHECK_OK(flx_mesh_read(ctx, path, &options, &mesh));
     double worst = 1.0, sum = 0.0;
     for (int32_t t = 0; t < mesh->triangle_count; ++t)
@@ -108,12 +69,8 @@ static void its_triangles_are_well_shaped(void** state)
 static void the_same_command_writes_the_same_bytes(void** state)
 {
     (void)state;
-    char arguments[512];
     for (int i = 0; i < 2; ++i)
-    {
-        snprintf(arguments, sizeof arguments, "--cell 5mm '%s'", in_folder(i ? "b.obj" : "a.obj"));
-        assert_int_equal(make_arm(arguments), 0);
-    }
+        assert_int_equal(run_program(FLX_MAKE_ARM, "--cell 5mm '%s'", in_folder(i ? "b.obj" : "a.obj")), 0);
     long  a_bytes = 0, b_bytes = 0;
     char* a = read_all(in_folder("a.obj"), &a_bytes);
     char* b = read_all(in_folder("b.obj"), &b_bytes);
@@ -126,30 +83,14 @@ static void the_same_command_writes_the_same_bytes(void** state)
 static void nonsense_is_refused_and_touches_nothing(void** state)
 {
     (void)state;
-    char arguments[512];
     long bytes = 0;
-    assert_int_equal(make_arm("--cell 9km"), 2);
-    assert_int_equal(make_arm("--cell nan"), 2);
-    assert_int_equal(make_arm("--cell"), 2);
-    assert_int_equal(make_arm("--colour red"), 2);
-    snprintf(arguments, sizeof arguments, "--cell 5mm -o '%s'", in_folder("missing/arm.obj"));
-    assert_int_equal(make_arm(arguments), 1);
+    assert_int_equal(run_program(FLX_MAKE_ARM, "--cell 9km"), 2);
+    assert_int_equal(run_program(FLX_MAKE_ARM, "--cell nan"), 2);
+    assert_int_equal(run_program(FLX_MAKE_ARM, "--cell"), 2);
+    assert_int_equal(run_program(FLX_MAKE_ARM, "--colour red"), 2);
+    assert_int_equal(run_program(FLX_MAKE_ARM, "--cell 5mm -o '%s'", in_folder("missing/arm.obj")), 1);
     assert_null(read_all(in_folder("missing/arm.obj"), &bytes));
-    assert_int_equal(make_arm("--help >/dev/null"), 0);
-}
-
-static int make_folder(void** state)
-{
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void** state)
-{
-    static const char* const name[] = {"arm.obj", "a.obj", "b.obj"};
-    (void)state;
-    for (int i = 0; i < 3; ++i) unlink(in_folder(name[i]));
-    return rmdir(folder);
+    assert_int_equal(run_program(FLX_MAKE_ARM, "--help"), 0);
 }
 
 int main(void)

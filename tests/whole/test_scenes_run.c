@@ -1,6 +1,7 @@
 // The scenes that come with the program, run. The elbow has tests of its own.
 #include "test.h"
 
+#include "contact/solid.h"
 #include "flexor/flexor.h"
 #include "model/model.h"
 
@@ -184,6 +185,86 @@ static void the_human_arm_compiles_and_its_hand_follows_the_bones(void** state)
     close_run(&r);
 }
 
+/// The least distance of points spread over the cloth's triangles from the first obstacle, where that is at rest, m.
+static double least_distance(const run* r)
+{
+    double least = INFINITY;
+    for (int32_t t = 0; t < r->model->surface_triangle_count; ++t)
+        for (int i = 0; i <= 4; ++i)
+            for (int j = 0; i + j <= 4; ++j)
+            {
+                const int32_t* v = r->model->surface_triangle + 3 * (int64_t)t;
+                double         p[3];
+                for (int k = 0; k < 3; ++k)
+                    p[k] = 0.25 * (i * r->surface[3 * v[0] + k] + j * r->surface[3 * v[1] + k] +
+                                   (4 - i - j) * r->surface[3 * v[2] + k]);
+                least = fmin(least, flx__solid_distance(r->model->solid[0], p, NULL));
+            }
+    return least;
+}
+
+static double distance_between(const double* x, int32_t a, int32_t b)
+{
+    double sum = 0;
+    for (int k = 0; k < 3; ++k) sum += (x[3 * a + k] - x[3 * b + k]) * (x[3 * a + k] - x[3 * b + k]);
+    return sqrt(sum);
+}
+
+/// Share of the cloth's edges that are longer than at rest by more than `stretch`.
+static double share_stretched(const run* r, double stretch)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < 3 * (int64_t)r->model->surface_triangle_count; ++i)
+    {
+        const int32_t a = r->model->surface_triangle[i], b = r->model->surface_triangle[i % 3 < 2 ? i + 1 : i - 2];
+        count += distance_between(r->surface, a, b) > stretch * distance_between(r->model->surface_rest, a, b);
+    }
+    return (double)count / (3.0 * r->model->surface_triangle_count);
+}
+
+static void a_skirt_falls_into_place_on_a_person(void** state)
+{
+    (void)state;
+    if (!shared_or_skip("data/makehuman/base.obj") || !shared_or_skip("data/makehuman-assets/skirthelper.obj")) return;
+    run    r;
+    double low, high;
+    open_run(&r, "makehuman-skirt", FLX_SHARED_DIR "/data", 0, NULL);
+    run_frames(&r, r.scene->run.frames);
+    CHECK_BELOW(-least_distance(&r), 1e-3); // m, the legs stay under it although its triangles are 45 mm large
+    CHECK_BELOW(share_stretched(&r, 1.1), 0.01);
+    extent(&r, 1, &low, &high);
+    CHECK_NEAR(high, 0.19, 0.01); // m, the waist
+    CHECK_BELOW(r.stats.motion, 1e-3);
+    close_run(&r);
+}
+
+static void a_suit_is_parted_from_the_body_it_was_drawn_to_hide(void** state)
+{
+    (void)state;
+    const char* const needed[] = {"data/makehuman/base.obj", "data/makehuman-assets/female_elegantsuit01.obj",
+                                  "data/makehuman-assets/female_elegantsuit01.mhclo"};
+    char              folder[] = "/tmp/flexor-suit-XXXXXX", command[2048], jacket[128], skirt[128];
+    const char* const sets[]   = {jacket, skirt, "contact[1].spacing=40 mm"};
+    for (int i = 0; i < 3; ++i) shared_or_skip(needed[i]);
+    assert_non_null(mkdtemp(folder));
+    snprintf(command, sizeof command, "'%s' '%s/%s' '%s/%s' '%s/%s' -o %s/suit.obj 2>/dev/null", FLX_FIT_GARMENT,
+             FLX_SHARED_DIR, needed[0], FLX_SHARED_DIR, needed[1], FLX_SHARED_DIR, needed[2], folder);
+    assert_int_equal(system(command), 0);
+    snprintf(jacket, sizeof jacket, "bodies[jacket].cloth=%s/suit.obj", folder);
+    snprintf(skirt, sizeof skirt, "bodies[skirt].cloth=%s/suit.obj", folder);
+    run r;
+    open_run(&r, "makehuman-suit", FLX_SHARED_DIR "/data", 3, sets);
+    assert_int_equal(r.model->body_count, 2);
+    CHECK_BELOW(least_distance(&r), -5e-3); // m: they cross at first
+    run_frames(&r, 3);
+    CHECK_BELOW(r.stats.penetration, 5e-4);      // m, of the offsets of 8 and 4 mm
+    CHECK_BELOW(-least_distance(&r), 1e-3);      // m
+    CHECK_BELOW(share_stretched(&r, 1.2), 0.02); // the body is a little larger than the suit
+    close_run(&r);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +272,8 @@ int main(void)
         cmocka_unit_test(the_block_rests_on_the_floor_with_its_weight_in_both_modes),
         cmocka_unit_test(the_ball_comes_to_rest_on_the_floor_and_sinks_into_nothing),
         cmocka_unit_test(the_human_arm_compiles_and_its_hand_follows_the_bones),
+        cmocka_unit_test(a_skirt_falls_into_place_on_a_person),
+        cmocka_unit_test(a_suit_is_parted_from_the_body_it_was_drawn_to_hide),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
