@@ -3,7 +3,7 @@
 //   bench_reduced train EXPERIMENT FOLDER [options]   models of every method and size into FOLDER; takes its time
 //   bench_reduced race EXPERIMENT FOLDER [options]    runs each of them beside the full order, by turns
 //     --methods a,b,...   --modes r,r,... or r:k,r:k,... with a subspace's k   --elements m (0: five a mode, fits two)
-//     --side N (cloth)   --cells N (box)   --workers N   --csv FILE
+//     --side N (cloth)   --cells N (box)   --workers N   --precision double,single (of subspaces)   --csv FILE
 //
 // Models are trained on the training run and race on it. The full order is the laboratory's, in double precision with
 // wide kernels (reduce/system.c). Both work on the same workers. They take turns of BLOCK reduced frames and
@@ -23,7 +23,7 @@
 
 typedef struct options
 {
-    const char *        verb, *id, *folder, *methods, *modes, *csv;
+    const char *        verb, *id, *folder, *methods, *modes, *precision, *csv;
     flx_experiment_size size;
     int32_t             workers, elements;
 } options;
@@ -64,8 +64,9 @@ static void add(times* t, double seconds)
 /// A method's modes r and subspace k (0: as many as modes, or none).
 typedef struct entrant
 {
-    const char* method;
-    int32_t     modes, subspace;
+    const char*   method;
+    int32_t       modes, subspace;
+    flx_precision precision;
 } entrant;
 
 static void model_path(const race* r, const entrant* e, char* path, size_t size)
@@ -174,15 +175,16 @@ static void print_result(const race* r, const flx_reduced_model* m, const entran
                   (m->batch[b].weight && m->batch[b].least > 0.0 && m->batch[b].least < limits.least);
     }
     const double full = middle(&o->full), frame = middle(&o->frame), read = middle(&o->read);
-    printf(
-        "%-4s %-12s %3d %3d %6d%s  e %.2e mean %.2e max  E %8.3g  full %7.3f  frame %7.3f (%5.1f x)  read %7.3f (%5.1f "
-        "x)\n",
-        r->want.id, e->method, e->modes, m->subspace, count, refused ? "*" : " ", o->mean, o->verdict.error,
-        o->verdict.energy, full, frame, full / frame, read, full / read);
+    const char*  precision = e->precision == FLX_PRECISION_SINGLE ? "single" : "double";
+    printf("%-4s %-12s %3d %3d %6d%s %s  e %.2e mean %.2e max  E %8.3g  full %7.3f  frame %7.3f (%5.1f x)  read %7.3f "
+           "(%5.1f "
+           "x)\n",
+           r->want.id, e->method, e->modes, m->subspace, count, refused ? "*" : " ", precision, o->mean,
+           o->verdict.error, o->verdict.energy, full, frame, full / frame, read, full / read);
     if (r->csv)
-        fprintf(r->csv, "%s,%d,%s,%d,%d,%d,%d,%d,%.3e,%.3e,%.4g,%.4f,%.4f,%.4f,%.2f,%.2f\n", r->want.id,
-                r->bench.experiment->system->n, e->method, e->modes, m->subspace, used, count, refused, o->mean,
-                o->verdict.error, o->verdict.energy, full, frame, read, full / frame, full / read);
+        fprintf(r->csv, "%s,%d,%s,%d,%d,%d,%d,%s,%d,%.3e,%.3e,%.4g,%.4f,%.4f,%.4f,%.2f,%.2f\n", r->want.id,
+                r->bench.experiment->system->n, e->method, e->modes, m->subspace, used, count, precision, refused,
+                o->mean, o->verdict.error, o->verdict.energy, full, frame, read, full / frame, full / read);
 }
 
 static flx_status race_one(race* r, const entrant* e)
@@ -198,7 +200,7 @@ static flx_status race_one(race* r, const entrant* e)
     out = (outcome){0};
     model_path(r, e, path, sizeof path);
     FLX_TRY(flx__model_file_read(r->ctx, path, system, &model));
-    FLX_TRY(flx__reduced_solver_create(system, model, &solver));
+    FLX_TRY(flx__reduced_solver_create_in(system, model, e->precision, &solver));
     FLX_TRY(flx__record_create(system, r->bench.experiment->frames, &record));
     FLX_TRY(flx__experiment_start(r->bench.experiment, FLX_RUN_TRAIN, &state));
     FLX_TRY(run(r, solver, &record, &state, &out));
@@ -230,6 +232,12 @@ done:
     return status;
 }
 
+static bool in_subspace(const char* method)
+{
+    flx_reduction which;
+    return flx__reduction_find(method, &which) && flx__reduction_in_subspace(which);
+}
+
 static flx_status each(race* r, flx_status (*one)(race*, const entrant*))
 {
     char methods[256], *next = NULL;
@@ -241,7 +249,11 @@ static flx_status each(race* r, flx_status (*one)(race*, const entrant*))
             char*   colon = NULL;
             entrant e     = {.method = method, .modes = (int32_t)strtol(at, &colon, 10)};
             if (*colon == ':') e.subspace = (int32_t)strtol(colon + 1, NULL, 10);
-            status = one(r, &e);
+            e.precision = FLX_PRECISION_DOUBLE;
+            if (one == train || strstr(r->want.precision, "double")) status = one(r, &e);
+            e.precision = FLX_PRECISION_SINGLE;
+            if (status == FLX_OK && one == race_one && in_subspace(method) && strstr(r->want.precision, "single"))
+                status = one(r, &e);
             fflush(stdout);
             if (status == FLX_ERR_ARGUMENT || status == FLX_ERR_UNHELD || status == FLX_ERR_IO)
             {
@@ -254,10 +266,11 @@ static flx_status each(race* r, flx_status (*one)(race*, const entrant*))
 
 static bool read_options(int count, char** argument, options* o)
 {
-    *o = (options){.methods = "secs,w_ecsw,w_mixed,gpd,w,pou,block_deim,deim",
-                   .modes   = "6,10,20,40",
-                   .size    = {.cloth_side = 100, .box_cells = 11},
-                   .workers = 2};
+    *o = (options){.methods   = "secs,w_ecsw,w_mixed,gpd,w,pou,block_deim,deim",
+                   .modes     = "6,10,20,40",
+                   .size      = {.cloth_side = 100, .box_cells = 11},
+                   .workers   = 2,
+                   .precision = "double,single"};
     if (count < 4) return false;
     o->verb   = argument[1];
     o->id     = argument[2];
@@ -277,6 +290,8 @@ static bool read_options(int count, char** argument, options* o)
             o->elements = atoi(value);
         else if (strcmp(key, "--workers") == 0)
             o->workers = atoi(value);
+        else if (strcmp(key, "--precision") == 0)
+            o->precision = value;
         else if (strcmp(key, "--csv") == 0)
             o->csv = value;
         else
@@ -292,7 +307,7 @@ int main(int count, char** argument)
     {
         fprintf(stderr,
                 "usage: bench_reduced train|race EXPERIMENT FOLDER [--methods a,b] [--modes r,r] [--elements m] "
-                "[--side N] [--cells N] [--workers N] [--csv FILE]\n");
+                "[--side N] [--cells N] [--workers N] [--precision double,single] [--csv FILE]\n");
         return 2;
     }
     flx_context_desc desc = flx_context_desc_default();
@@ -300,8 +315,9 @@ int main(int count, char** argument)
     if (flx_context_create(&desc, &r.ctx) != FLX_OK) return 1;
     if (r.want.csv && !(r.csv = fopen(r.want.csv, "w"))) return 1;
     if (r.csv)
-        fprintf(r.csv, "experiment,vertices,method,r,k,modes,m,refused,mean_error,max_error,E,full_ms,frame_ms,"
-                       "frame_read_ms,ratio,ratio_read\n");
+        fprintf(r.csv,
+                "experiment,vertices,method,r,k,modes,m,precision,refused,mean_error,max_error,E,full_ms,frame_ms,"
+                "frame_read_ms,ratio,ratio_read\n");
 
     flx_status status = record_full(&r);
     if (status == FLX_OK) status = each(&r, strcmp(r.want.verb, "train") == 0 ? train : race_one);

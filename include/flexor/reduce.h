@@ -2,7 +2,8 @@
 /// Reduced models: learn from a full-order run of a scene, then step without visiting all of its elements.
 ///
 /// For dynamic scenes without contact and fixes that begin or end. Frames are Projective Dynamics with a fixed
-/// number of local and global rounds in double precision; see src/reduce/model.h for the methods.
+/// number of local and global rounds, in double precision but for rounds in a subspace, which take the scene's
+/// `solver.precision`; see src/reduce/model.h for the methods.
 #ifndef FLEXOR_REDUCE_H
 #define FLEXOR_REDUCE_H
 

@@ -244,6 +244,8 @@ flx_status flx__experiment_start(const flx_experiment* e, int32_t run, flx_pd_st
 
 flx_pd_drive flx__experiment_drive(const flx_experiment* e, int32_t run)
 {
-    return (flx_pd_drive){
-        .user = (void*)(uintptr_t)&e->run[run], .force = flx__load_force, .targets = flx__load_targets};
+    return (flx_pd_drive){.user    = (void*)(uintptr_t)&e->run[run],
+                          .force   = flx__load_force,
+                          .targets = flx__load_targets,
+                          .steady  = e->run[run].load.poke == 0};
 }

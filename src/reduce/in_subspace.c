@@ -2,10 +2,11 @@
 // for, but for a drive's forces, which come as n vectors and are projected once a frame.
 //
 //   H a = rhs0 + what projections pull with,  rhs0 = (a + h v)/h^2 + W^T f + w_a W_held^T targets,  c0 = H^-1 rhs0
-//   weights  z = S W a,                    a = c0 + H^-1 (S W)^T xi w p
+//   weights  z = S W a,    y = H^-1 (S W)^T xi w p,  a = c0 + y  so that  z = S W c0 + S W y
 //   fits     z = S W a,    y = M p,        a = c0 + H^-1 L y     so that  z = S W c0 + (S W H^-1 L) y
 //   secs     z = V L^T a,  y = V^T xi w p, the same              so that  L^T a = L^T c0 + (L^T H^-1 L) y
-// The form on the right knows neither k nor a. Rounds take it where it is the shorter one and nobody looks at a.
+// The form on the right does not make a, and with fits and secs knows no k. Rounds take it where it is the shorter one
+// and nobody acts on a. It also bears single precision: c0, which is large, has been added up in double before.
 #include "reduce/reduced_internal.h"
 
 #include "sparse/blas.h"
@@ -25,6 +26,12 @@ static bool has_weights(const flx_reduced_solver* s)
     return s->model->fit == FLX_FIT_NONE && !is_secs(s);
 }
 
+/// Coefficients that a round passes on.
+static int32_t y_rows(const flx_reduced_solver* s)
+{
+    return has_weights(s) ? s->model->subspace : s->model->modes;
+}
+
 // --- create --------------------------------------------------------------------------------------------------
 
 typedef struct setup
@@ -39,6 +46,13 @@ typedef struct setup
 static flx_status pack(const setup* u, int32_t faces, int64_t rows, int64_t columns, const double* m, flx_panel* out)
 {
     return flx__panel_create(u->s->ctx, FLX_PRECISION_DOUBLE, faces, (int32_t)rows, (int32_t)columns, m, out);
+}
+
+/// What rounds use.
+static flx_status pack_real(const setup* u, int32_t faces, int64_t rows, int64_t columns, const double* m,
+                            flx_panel* out)
+{
+    return flx__panel_create(u->s->ctx, u->s->precision, faces, (int32_t)rows, (int32_t)columns, m, out);
 }
 
 /// m L, m [rows][k]: [faces][rows][R], or [rows][3][R] when shared.
@@ -56,7 +70,7 @@ static flx_status pack_weights(const setup* u, flx_samples* of)
     for (int64_t i = 0; i < total; ++i) cblas_dscal(k, of->of->weight[i / of->rows], u->sw + i * k, 1);
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, k, total, k, 1.0, u->inverse, k, u->sw, k, 0.0, u->work,
                 total);
-    return pack(u, 1, k, total, u->work, &of->to_y);
+    return pack_real(u, 1, k, total, u->work, &of->to_y);
 }
 
 static flx_status pack_fit(const setup* u, flx_samples* of)
@@ -64,12 +78,11 @@ static flx_status pack_fit(const setup* u, flx_samples* of)
     flx_status    status = FLX_OK;
     const int32_t faces  = u->shared ? 0 : u->s->model->faces;
     const int64_t wide   = (u->shared ? 3 : 1) * of->total;
-    FLX_NEW(u->s->ctx, of->z0, flx__panel_room(FLX_PRECISION_DOUBLE, of->total));
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)of->total, u->k, u->k, 1.0, u->sw, u->k, u->inverse,
                 u->k, 0.0, u->swh, u->k);
     times_lift(u, (int)of->total, u->swh, u->work);
-    FLX_TRY(pack(u, faces, wide, u->modes, u->work, &of->from_y));
-    FLX_TRY(pack(u, faces, of->of->modes, wide, of->of->fit, &of->to_y));
+    FLX_TRY(pack_real(u, faces, wide, u->modes, u->work, &of->from_y));
+    FLX_TRY(pack_real(u, faces, of->of->modes, wide, of->of->fit, &of->to_y));
 done:
     return status;
 }
@@ -78,12 +91,21 @@ static flx_status pack_split(const setup* u, flx_samples* of)
 {
     flx_status    status = FLX_OK;
     const int64_t r = of->of->modes, total = of->total;
-    FLX_TRY(pack(u, 1, total, r, of->of->at, &of->from_y));
+    FLX_TRY(pack_real(u, 1, total, r, of->of->at, &of->from_y));
     for (int64_t i = 0; i < total; ++i)
         for (int64_t c = 0; c < r; ++c) u->work[c * total + i] = of->of->weight[i / of->rows] * of->of->at[i * r + c];
-    FLX_TRY(pack(u, 1, r, total, u->work, &of->to_y));
+    FLX_TRY(pack_real(u, 1, r, total, u->work, &of->to_y));
 done:
     return status;
+}
+
+/// An array of the rounds' precision: `same` where that is double.
+static flx_status make_real(const flx_reduced_solver* s, void** real, double* same, int64_t count)
+{
+    *real = same;
+    if (s->precision == FLX_PRECISION_DOUBLE) return FLX_OK;
+    *real = flx__alloc_zero(s->ctx, count, sizeof(float));
+    return *real ? FLX_OK : FLX_ERR_MEMORY;
 }
 
 static flx_status pack_batch(setup* u, int32_t b)
@@ -94,11 +116,20 @@ static flx_status pack_batch(setup* u, int32_t b)
     FLX_NEW(u->s->ctx, u->sw, of->total * u->k);
     FLX_NEW(u->s->ctx, u->swh, of->total * u->k);
     FLX_NEW(u->s->ctx, u->work, of->total * wide);
-    if (of->total > 0 && of->of->at) FLX_TRY(pack_split(u, of));
-    if (of->total == 0 || of->of->at) goto done;
+    if (of->total == 0) goto done;
+    FLX_TRY(make_real(u->s, &of->z_real, of->z, flx__panel_room(FLX_PRECISION_SINGLE, of->total)));
+    FLX_TRY(make_real(u->s, &of->p_real, of->p, flx__panel_room(FLX_PRECISION_SINGLE, of->total)));
+    if (of->of->at)
+    {
+        FLX_TRY(pack_split(u, of));
+        goto done;
+    }
+    FLX_NEW(u->s->ctx, of->z0, flx__panel_room(FLX_PRECISION_DOUBLE, of->total));
+    FLX_TRY(make_real(u->s, &of->z0_real, of->z0, flx__panel_room(FLX_PRECISION_SINGLE, of->total)));
     for (int32_t i = 0; i < of->of->element_count; ++i)
         flx__samples_measure(of->full, of->of->element[i], u->s->model->w, u->k, u->sw + (int64_t)i * of->rows * u->k);
     FLX_TRY(pack(u, 1, of->total, u->k, u->sw, &of->from_a));
+    if (!of->of->fit) FLX_TRY(pack_real(u, 1, of->total, u->k, u->sw, &of->from_y));
     FLX_TRY(of->of->fit ? pack_fit(u, of) : pack_weights(u, of));
 done:
     flx__free(u->s->ctx, u->sw);
@@ -144,7 +175,7 @@ static flx_status pack_lift(const setup* u)
     if (!is_secs(s) || modes == 0) goto done;
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, modes, modes, k, 1.0, s->model->lift, modes, m, modes, 0.0,
                 eta, modes);
-    FLX_TRY(pack(u, 1, modes, modes, eta, &s->eta_from_y));
+    FLX_TRY(pack_real(u, 1, modes, modes, eta, &s->eta_from_y));
     for (int64_t i = 0; i < k; ++i)
         for (int64_t c = 0; c < modes; ++c) eta[c * k + i] = s->model->lift[i * modes + c];
     FLX_TRY(pack(u, 1, modes, k, eta, &s->eta_from_a));
@@ -157,28 +188,37 @@ done:
 static flx_status allocate(flx_reduced_solver* s)
 {
     flx_status    status = FLX_OK;
-    const int64_t k3 = flx__panel_room(FLX_PRECISION_DOUBLE, s->model->subspace), n = s->system->n;
-    const int64_t modes3 = 2 * flx__panel_room(FLX_PRECISION_DOUBLE, s->model->modes); // whole blocks of every batch
+    const int64_t k = s->model->subspace, k3 = flx__panel_room(FLX_PRECISION_SINGLE, k), n = s->system->n;
+    const int64_t y3 = 2 * flx__panel_room(FLX_PRECISION_SINGLE, y_rows(s)); // whole blocks of every batch
     FLX_NEW_ZERO(s->ctx, s->a, k3);
     FLX_NEW_ZERO(s->ctx, s->velocity, k3);
     FLX_NEW(s->ctx, s->a_next, k3);
     FLX_NEW(s->ctx, s->rhs0, k3);
     FLX_NEW(s->ctx, s->c0, k3);
+    FLX_NEW(s->ctx, s->held_w, s->system->held_count * k);
     FLX_NEW_ZERO(s->ctx, s->pulled, 3 * n);
     FLX_NEW_ZERO(s->ctx, s->pull, k3);
-    FLX_NEW(s->ctx, s->pull_part, (n + GRAIN - 1) / GRAIN * 6 * s->model->subspace);
-    FLX_NEW_ZERO(s->ctx, s->y, modes3);
-    FLX_NEW_ZERO(s->ctx, s->eta, modes3);
-    FLX_NEW_ZERO(s->ctx, s->e0, modes3);
+    FLX_NEW(s->ctx, s->pull_part, (n + GRAIN - 1) / GRAIN * 6 * k);
+    FLX_NEW_ZERO(s->ctx, s->y, y3);
+    FLX_NEW_ZERO(s->ctx, s->eta, y3);
+    FLX_NEW_ZERO(s->ctx, s->e0, y3);
+    FLX_TRY(make_real(s, &s->y_real, s->y, y3));
+    FLX_TRY(make_real(s, &s->eta_real, s->eta, y3));
+    FLX_TRY(make_real(s, &s->e0_real, s->e0, y3));
+    FLX_TRY(make_real(s, &s->a_real, NULL, k3));
+    for (int64_t i = 0; i < s->system->held_count; ++i)
+        for (int64_t c = 0; c < k; ++c)
+            s->held_w[i * k + c] = s->system->held_weight * s->model->w[s->system->held[i] * k + c];
 done:
     return status;
 }
 
-/// Multiplications of a round in coefficients alone, and with a between.
-static bool modes_alone_are_cheaper(const flx_reduced_solver* s)
+/// Multiplications of a round from y to y, and with a between.
+static bool from_y_is_shorter(const flx_reduced_solver* s)
 {
     const flx_reduced_model* m     = s->model;
     int64_t                  total = 0;
+    if (has_weights(s)) return true;
     for (int32_t b = 0; b < m->batch_count; ++b) total += m->batch[b].reduced ? s->samples[b].total : 0;
     const int64_t with_a = (int64_t)m->subspace * (m->modes + (is_secs(s) ? m->modes : total));
     return (is_secs(s) ? m->modes : total) * (int64_t)m->modes <= with_a;
@@ -194,22 +234,32 @@ flx_status flx__subspace_create(flx_reduced_solver* s)
     memcpy(u.inverse, m->matrix, (size_t)u.k * (size_t)u.k * sizeof *u.inverse);
     FLX_TRY(flx__dense_inverse_f64(s->ctx, u.k, u.inverse, u.k, NULL));
     FLX_TRY(pack(&u, 1, u.k, u.k, u.inverse, &s->inverse));
-    FLX_TRY(pack(&u, 1, m->n, u.k, m->w, &s->positions));
+    FLX_TRY(pack_real(&u, 1, m->n, u.k, m->w, &s->positions));
     FLX_TRY(pack_start(&u));
     if (!has_weights(s)) FLX_TRY(pack_lift(&u));
     for (int32_t b = 0; b < m->batch_count; ++b) FLX_TRY(pack_batch(&u, b));
-    s->modes_only = !has_weights(s) && modes_alone_are_cheaper(s);
+    s->from_y_is_shorter = from_y_is_shorter(s);
 done:
     flx__free(s->ctx, u.inverse);
     return status;
+}
+
+static void release_real(const flx_reduced_solver* s, void* real)
+{
+    if (s->precision == FLX_PRECISION_SINGLE) flx__free(s->ctx, real);
 }
 
 void flx__subspace_destroy(flx_reduced_solver* s)
 {
     flx_panel* const owned[] = {&s->positions, &s->inverse, &s->start, &s->a_from_y, &s->eta_from_a, &s->eta_from_y};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; ++i) flx__panel_release(s->ctx, owned[i]);
+    void* const real[] = {s->y_real, s->eta_real, s->e0_real, s->a_real};
+    for (size_t i = 0; i < sizeof real / sizeof *real; ++i) release_real(s, real[i]);
     for (int32_t b = 0; b < s->model->batch_count; ++b)
     {
+        release_real(s, s->samples[b].z_real);
+        release_real(s, s->samples[b].p_real);
+        release_real(s, s->samples[b].z0_real);
         flx__panel_release(s->ctx, &s->samples[b].from_a);
         flx__panel_release(s->ctx, &s->samples[b].from_y);
         flx__panel_release(s->ctx, &s->samples[b].to_y);
@@ -221,7 +271,8 @@ void flx__subspace_destroy(flx_reduced_solver* s)
 typedef struct product
 {
     const flx_reduced_solver* s;
-    const double *            in, *mass; // mass: W^T M x; NULL: W^T x
+    const void*               in;
+    const double*             mass; // W^T M x; NULL: W^T x
     double*                   out;
 } product;
 
@@ -229,13 +280,25 @@ static void expand_range(void* user, int64_t begin, int64_t end, int32_t worker)
 {
     const product* p = user;
     (void)worker;
-    flx__panel_multiply_rows(&p->s->positions, begin, end, p->in, p->out + 3 * begin);
+    if (p->s->precision == FLX_PRECISION_DOUBLE)
+    {
+        flx__panel_multiply_rows(&p->s->positions, begin, end, p->in, p->out + 3 * begin);
+        return;
+    }
+    float x[3 * GRAIN];
+    flx__panel_multiply_rows(&p->s->positions, begin, end, p->in, x);
+    flx__widen(3 * (end - begin), x, p->out + 3 * begin);
 }
 
 /// x [n][3] = W a
 static void expand(const flx_reduced_solver* s, const double* a, double* x)
 {
     product p = {.s = s, .in = a, .out = x};
+    if (s->precision == FLX_PRECISION_SINGLE)
+    {
+        flx__narrow(3 * (int64_t)s->model->subspace, a, s->a_real);
+        p.in = s->a_real;
+    }
     flx__parallel_for(s->ctx, s->system->n, GRAIN, expand_range, &p);
 }
 
@@ -245,7 +308,7 @@ static void gather_range(void* user, int64_t begin, int64_t end, int32_t worker)
     const int64_t  k    = p->s->model->subspace;
     double*        part = p->out + begin / GRAIN * 6 * k;
     double         weighed[3 * GRAIN];
-    const double*  x = p->in + 3 * begin;
+    const double*  x = (const double*)p->in + 3 * begin;
     (void)worker;
     for (int64_t i = 0; i < 3 * (end - begin) && p->mass; ++i) weighed[i] = p->mass[begin + i / 3] * x[i];
     memset(part, 0, (size_t)(3 * k) * sizeof *part);
@@ -284,6 +347,9 @@ static void project_force(flx_reduced_solver* s, const flx_pd_drive* drive)
 {
     flx_pd_system* system = s->system;
     const int64_t  n      = system->n;
+    if (drive->steady && s->pulled_by == drive->force && s->pulled_user == drive->user) return;
+    s->pulled_by   = drive->steady ? drive->force : NULL;
+    s->pulled_user = drive->user;
     memset(system->force, 0, (size_t)n * 3 * sizeof *system->force);
     drive->force(drive->user, s->state.frame + 1, system->force);
     s->counts.frame_entries += 3 * n;
@@ -331,11 +397,7 @@ static void predict(flx_reduced_solver* s, const flx_pd_drive* drive)
     for (int i = 0; i < 3 * k; ++i) s->rhs0[i] = s->a_next[i] / (h * h);
     for (int i = 0; i < 3 * k && drive && drive->inertial; ++i) s->a_next[i] = s->a[i] + h * s->velocity[i];
     place_held(system, drive, s->state.frame + 1);
-    for (int32_t i = 0; i < system->held_count; ++i)
-    {
-        const double *w = m->w + (int64_t)system->held[i] * k, *target = system->place + 3 * (int64_t)i;
-        for (int c = 0; c < 3 * k; ++c) s->rhs0[c] += system->held_weight * w[c / 3] * target[c % 3];
-    }
+    s->positions.kernels->pull(system->held_count, k, s->held_w, system->place, s->pull_part, s->rhs0);
     flx__panel_multiply(&s->inverse, s->rhs0, NULL, s->c0);
     add_attachments(s);
     if (system->held_count > 0) flx__panel_multiply(&s->start, s->rhs0, NULL, s->a_next);
@@ -343,72 +405,100 @@ static void predict(flx_reduced_solver* s, const flx_pd_drive* drive)
 
 // --- rounds ---------------------------------------------------------------------------------------------------
 
-/// What samples, or eta, are at a.
+/// Doubles to the precision of rounds.
+static void to_real(const flx_reduced_solver* s, int64_t count, const double* from, void* to)
+{
+    if (s->precision == FLX_PRECISION_SINGLE) flx__narrow(count, from, to);
+}
+
+static void from_real(const flx_reduced_solver* s, int64_t count, const void* from, double* to)
+{
+    if (s->precision == FLX_PRECISION_SINGLE) flx__widen(count, from, to);
+}
+
+/// A place in an array of the rounds' precision.
+static void* at_real(const flx_reduced_solver* s, void* real, int64_t at)
+{
+    return (char*)real + at * (int64_t)(s->precision == FLX_PRECISION_SINGLE ? sizeof(float) : sizeof(double));
+}
+
+/// What samples, or eta, are at a; `base`: at c0.
 static void look(flx_reduced_solver* s, const double* a, bool base)
 {
-    if (is_secs(s))
+    const int64_t modes = s->model->modes;
+    if (is_secs(s) && modes > 0)
     {
-        if (s->model->modes > 0) flx__panel_multiply(&s->eta_from_a, a, NULL, base ? s->e0 : s->eta);
-        return;
+        flx__panel_multiply(&s->eta_from_a, a, NULL, base ? s->e0 : s->eta);
+        to_real(s, 3 * modes, base ? s->e0 : s->eta, base ? s->e0_real : s->eta_real);
     }
-    for (int32_t b = 0; b < s->model->batch_count; ++b)
+    for (int32_t b = 0; b < s->model->batch_count && !is_secs(s); ++b)
     {
         flx_samples* of = &s->samples[b];
-        if (of->of->reduced && of->total > 0) flx__panel_multiply(&of->from_a, a, NULL, base ? of->z0 : of->z);
+        if (!of->of->reduced || of->total == 0) continue;
+        flx__panel_multiply(&of->from_a, a, NULL, base ? of->z0 : of->z);
+        to_real(s, 3 * of->total, base ? of->z0 : of->z, base ? of->z0_real : of->z_real);
     }
 }
 
 /// The same from y alone.
-static void look_at_modes(flx_reduced_solver* s)
+static void look_from_y(flx_reduced_solver* s)
 {
-    if (is_secs(s))
+    if (is_secs(s) && s->model->modes > 0) flx__panel_multiply(&s->eta_from_y, s->y_real, s->e0_real, s->eta_real);
+    for (int32_t b = 0; b < s->model->batch_count && !is_secs(s); ++b)
     {
-        if (s->model->modes > 0) flx__panel_multiply(&s->eta_from_y, s->y, s->e0, s->eta);
-        return;
+        flx_samples* of = &s->samples[b];
+        if (of->of->reduced && of->total > 0) flx__panel_multiply(&of->from_y, s->y_real, of->z0_real, of->z_real);
     }
-    for (int32_t b = 0; b < s->model->batch_count; ++b)
-        if (s->samples[b].total > 0 && s->samples[b].of->reduced)
-            flx__panel_multiply(&s->samples[b].from_y, s->y, s->samples[b].z0, s->samples[b].z);
 }
 
-/// y of all batches; with weights a itself.
+/// y of all batches: each has its own rows, but with weights they add up.
 static void local_step(flx_reduced_solver* s)
 {
-    const flx_reduced_model* m    = s->model;
-    const int64_t            each = m->fit == FLX_FIT_SHARED ? 1 : 3;
-    if (has_weights(s)) memcpy(s->a_next, s->c0, (size_t)m->subspace * 3 * sizeof *s->c0);
+    const flx_reduced_model* m     = s->model;
+    const int64_t            each  = m->fit == FLX_FIT_SHARED ? 1 : 3;
+    void*                    added = NULL;
     for (int32_t b = 0; b < m->batch_count; ++b)
     {
         flx_samples* of = &s->samples[b];
         if (of->total == 0 || !of->of->reduced) continue;
-        const int64_t at = each * of->of->first_mode; // a block written beyond the batch's modes is the next one's
-        if (is_secs(s)) flx__panel_multiply(&of->from_y, s->eta + at, NULL, of->z);
+        const int64_t at = has_weights(s) ? 0 : each * of->of->first_mode; // what is written beyond is the next one's
+        if (is_secs(s)) flx__panel_multiply(&of->from_y, at_real(s, s->eta_real, at), NULL, of->z_real);
+        from_real(s, 3 * of->total, of->z_real, of->z);
         flx__constraints_project(s->ctx, &of->packed, of->z, of->p);
+        to_real(s, 3 * of->total, of->p, of->p_real);
         s->counts.projections += of->of->element_count;
         if (m->method == FLX_REDUCTION_W) s->counts.round_entries += of->total * (3 + (int64_t)m->subspace);
-        if (has_weights(s))
-            flx__panel_multiply(&of->to_y, of->p, s->a_next, s->a_next);
-        else
-            flx__panel_multiply(&of->to_y, of->p, NULL, s->y + at);
+        flx__panel_multiply(&of->to_y, of->p_real, added, at_real(s, s->y_real, at));
+        if (has_weights(s)) added = s->y_real;
     }
+}
+
+/// a_next from y
+static void settle(flx_reduced_solver* s)
+{
+    from_real(s, (s->model->fit == FLX_FIT_SHARED ? 1 : 3) * (int64_t)y_rows(s), s->y_real, s->y);
+    if (!has_weights(s))
+        flx__panel_multiply(&s->a_from_y, s->y, s->c0, s->a_next);
+    else
+        for (int i = 0; i < 3 * s->model->subspace; ++i) s->a_next[i] = s->c0[i] + s->y[i];
 }
 
 flx_status flx__subspace_frame(flx_reduced_solver* s, const flx_pd_drive* drive, int32_t rounds,
                                flx_reduced_watch_fn watch, void* watch_user)
 {
-    const bool free   = s->modes_only && !s->act;
+    const bool from_y = s->from_y_is_shorter && !s->act;
     bool       finite = true;
     predict(s, drive);
     look(s, s->a_next, false);
-    if (free) look(s, s->c0, true);
+    if (from_y) look(s, s->c0, true);
     for (int32_t round = 0; round < rounds; ++round)
     {
         const bool last = round + 1 == rounds;
         local_step(s);
-        if (!has_weights(s) && (!free || watch || last)) flx__panel_multiply(&s->a_from_y, s->y, s->c0, s->a_next);
+        if (!from_y || watch || last) settle(s);
         if (s->act) s->act(s->act_user, s->state.frame + 1, round, s->a_next);
-        if (!last && free) look_at_modes(s);
-        if (!last && !free) look(s, s->a_next, false);
+        if (!last && from_y) look_from_y(s);
+        if (!last && !from_y) look(s, s->a_next, false);
         if (!watch) continue;
         expand(s, s->a_next, s->system->rhs);
         watch(watch_user, s->state.frame + 1, round, s->system->rhs);

@@ -74,13 +74,14 @@ static void twist(int32_t count, double* place, double angle)
             low[c]  = fmin(low[c], place[3 * (int64_t)k + c]);
             high[c] = fmax(high[c], place[3 * (int64_t)k + c]);
         }
+    const double c = cos(angle), sine = sin(angle);
     for (int32_t k = 0; k < count; ++k)
     {
         double*      p = place + 3 * (int64_t)k;
-        const double a = p[0] > 0.5 * (low[0] + high[0]) ? angle : -angle;
+        const double s = p[0] > 0.5 * (low[0] + high[0]) ? sine : -sine;
         const double y = p[1] - 0.5 * (low[1] + high[1]), z = p[2] - 0.5 * (low[2] + high[2]);
-        p[1] = 0.5 * (low[1] + high[1]) + cos(a) * y - sin(a) * z;
-        p[2] = 0.5 * (low[2] + high[2]) + sin(a) * y + cos(a) * z;
+        p[1] = 0.5 * (low[1] + high[1]) + c * y - s * z;
+        p[2] = 0.5 * (low[2] + high[2]) + s * y + c * z;
     }
 }
 

@@ -17,6 +17,16 @@ int64_t flx__panel_room(flx_precision precision, int64_t rows)
     return 3 * blocks_of(precision, rows) * lanes_of(precision);
 }
 
+void flx__widen(int64_t count, const float* restrict from, double* restrict to)
+{
+    for (int64_t i = 0; i < count; ++i) to[i] = (double)from[i];
+}
+
+void flx__narrow(int64_t count, const double* restrict from, float* restrict to)
+{
+    for (int64_t i = 0; i < count; ++i) to[i] = (float)from[i];
+}
+
 static void put(const flx_panel* p, int64_t at, double value)
 {
     if (p->precision == FLX_PRECISION_SINGLE)

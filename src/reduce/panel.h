@@ -24,6 +24,8 @@ flx_status flx__panel_create(flx_context* ctx, flx_precision precision, int32_t 
 void       flx__panel_release(flx_context* ctx, flx_panel* panel);
 /// Doubles or floats that rows x 3 results need: whole blocks are written.
 int64_t flx__panel_room(flx_precision precision, int64_t rows);
+void    flx__widen(int64_t count, const float* from, double* to);
+void    flx__narrow(int64_t count, const double* from, float* to);
 
 /// y = base + P x, x [columns][3] and y [rows][3], or one column each when faces is 0; base NULL: 0; base may be y.
 /// Whole blocks of y are written.

@@ -43,7 +43,8 @@ static flx_status create_stepper(flx_scene_system* scene, const flx_reduced_mode
     r->scene  = scene;
     r->rounds = reduction->rounds > 0 ? reduction->rounds : flx_reduction_desc_default().rounds;
     FLX_TRY(flx__pd_state_create(scene->system, &r->state));
-    FLX_TRY(flx__reduced_solver_create(scene->system, reduction, &r->solver));
+    FLX_TRY(
+        flx__reduced_solver_create_in(scene->system, reduction, scene->model->scene->settings.precision, &r->solver));
     *out = r;
     r    = NULL;
 done:

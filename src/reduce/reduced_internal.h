@@ -18,10 +18,11 @@ typedef struct flx_samples
     double*                     z0;     // [total][3] S x0; of fits
     double*                     map;    // fits in positions: S response, [faces][total][R]
 
-    // in a subspace
+    // in a subspace; what rounds use is of the solver's precision, and where that is double the same as above
     flx_panel from_a; // [total][k] S W
-    flx_panel from_y; // fits: S W H^-1 L; secs: V
-    flx_panel to_y;   // fits: M; secs: V^T xi w; weights: H^-1 (S W)^T xi w, straight to a
+    flx_panel from_y; // of rounds; fits: S W H^-1 L; secs: V; weights: S W
+    flx_panel to_y;   // of rounds; fits: M; secs: V^T xi w; weights: H^-1 (S W)^T xi w
+    void *    z_real, *p_real, *z0_real;
 } flx_samples;
 
 struct flx_reduced_solver
@@ -40,15 +41,20 @@ struct flx_reduced_solver
     double*      y;                // [R][3] q = x0 + response y
 
     // in a subspace, H the reduced matrix
-    double *           a, *velocity, *a_next, *rhs0, *c0; // [k][3]
-    double*            pulled;                            // [n][3] the forces of
-    double*            pull;                              // [k][3] W^T f, summed from
-    double*            pull_part;                         // [chunks][2][k][3], half of it scratch
-    flx_panel          positions;                         // [n][k] W
-    flx_panel          inverse, start;                    // [k][k] H^-1; the same of the first iterate
-    flx_panel          a_from_y;                          // [k][R] H^-1 L
-    flx_panel          eta_from_a, eta_from_y;            // [R][k] L^T, [R][R] L^T H^-1 L; w_secs
-    bool               modes_only;                        // rounds know neither k nor a, unless somebody looks
+    double *      a, *velocity, *a_next, *rhs0, *c0; // [k][3]
+    double*       held_w;                            // [held_count][k] rows of W, times w_a
+    double*       pulled;                            // [n][3] the forces of
+    double*       pull;                              // [k][3] W^T f, summed from
+    double*       pull_part;                         // [chunks][2][k][3], half of it scratch
+    flx_panel     positions;                         // [n][k] W
+    flx_panel     inverse, start;                    // [k][k] H^-1; the same of the first iterate
+    flx_panel     a_from_y;                          // [k][R] H^-1 L
+    flx_panel     eta_from_a, eta_from_y;            // [R][k] L^T, [R][R] L^T H^-1 L; w_secs
+    flx_precision precision;                         // of rounds and of positions given out
+    void *        y_real, *eta_real, *e0_real, *a_real;
+    bool          from_y_is_shorter;                         // rounds need not make a, unless somebody acts on it
+    void (*pulled_by)(void* user, int32_t frame, double* f); // pull is of this force, which is steady
+    void*              pulled_user;
     flx_reduced_act_fn act;
     void*              act_user;
 };

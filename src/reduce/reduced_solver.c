@@ -61,6 +61,12 @@ done:
 
 flx_status flx__reduced_solver_create(flx_pd_system* system, const flx_reduced_model* model, flx_reduced_solver** out)
 {
+    return flx__reduced_solver_create_in(system, model, FLX_PRECISION_DOUBLE, out);
+}
+
+flx_status flx__reduced_solver_create_in(flx_pd_system* system, const flx_reduced_model* model, flx_precision precision,
+                                         flx_reduced_solver** out)
+{
     FLX_ASSERT(system && model && out);
     flx_status          status = FLX_OK;
     flx_reduced_solver* s      = NULL;
@@ -75,6 +81,7 @@ flx_status flx__reduced_solver_create(flx_pd_system* system, const flx_reduced_m
     s->ctx         = system->ctx;
     s->system      = system;
     s->model       = model;
+    s->precision   = precision;
     s->all_reduced = true;
     FLX_NEW_ZERO(s->ctx, s->samples, model->batch_count);
     for (int32_t b = 0; b < model->batch_count; ++b)
@@ -103,8 +110,8 @@ void flx__reduced_solver_destroy(flx_reduced_solver* s)
     }
     if (s->samples) flx__subspace_destroy(s);
     flx__pd_state_release(ctx, &s->state);
-    void* const owned[] = {s->samples,  s->inertia, s->x0,   s->q,  s->eta,    s->e0,   s->y,        s->a,
-                           s->velocity, s->a_next,  s->rhs0, s->c0, s->pulled, s->pull, s->pull_part};
+    void* const owned[] = {s->samples,  s->inertia, s->x0,   s->q,  s->eta,    s->e0,   s->y,         s->a,
+                           s->velocity, s->a_next,  s->rhs0, s->c0, s->pulled, s->pull, s->pull_part, s->held_w};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; ++i) flx__free(ctx, owned[i]);
     flx__free(ctx, s);
 }

@@ -2,6 +2,7 @@
 #ifndef FLX_REDUCE_REDUCED_SOLVER_H
 #define FLX_REDUCE_REDUCED_SOLVER_H
 
+#include "flexor/scene.h"
 #include "reduce/model.h"
 
 typedef struct flx_reduced_solver flx_reduced_solver;
@@ -21,6 +22,10 @@ typedef struct flx_reduced_counts
 /// Both must outlive the solver. FLX_ERR_ARGUMENT when the model was trained on another system; FLX_ERR_UNHELD when a
 /// subspace's matrix is not positive definite; FLX_ERR_MEMORY.
 flx_status flx__reduced_solver_create(flx_pd_system* system, const flx_reduced_model* model, flx_reduced_solver** out);
+/// Single precision: rounds of a subspace and the product that gives positions out. What ties them to forces, held
+/// vertices and the last frame stays in double, as methods in positions do altogether.
+flx_status flx__reduced_solver_create_in(flx_pd_system* system, const flx_reduced_model* model, flx_precision precision,
+                                         flx_reduced_solver** out);
 void       flx__reduced_solver_destroy(flx_reduced_solver* solver); // NULL is welcome
 
 /// Take positions and velocities from here on (a subspace: their nearest in the metric M).

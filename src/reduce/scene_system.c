@@ -175,7 +175,11 @@ static void move_targets(void* user, int32_t frame, double* place)
 
 flx_pd_drive flx__scene_system_drive(flx_scene_system* s)
 {
-    return (flx_pd_drive){.user = s, .force = add_forces, .targets = move_targets, .inertial = true};
+    return (flx_pd_drive){.user     = s,
+                          .force    = add_forces,
+                          .targets  = move_targets,
+                          .steady   = s->model->load_count == 0 && !s->has_wind,
+                          .inertial = true};
 }
 
 int32_t flx__scene_system_steps(const flx_scene_system* s, int32_t frames)

@@ -54,6 +54,7 @@ typedef struct flx_pd_drive
     void* user;
     void (*force)(void* user, int32_t frame, double* f);       // f [n][3] += N
     void (*targets)(void* user, int32_t frame, double* place); // place [held_count][3] m; NULL: the rest positions
+    bool steady;   // the force of this user is the same in every frame, and may be kept
     bool inertial; // rounds begin at q + h v, as the engine's do; else the force has moved that already
 } flx_pd_drive;
 

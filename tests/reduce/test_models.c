@@ -550,6 +550,57 @@ static void rounds_with_and_without_coordinates_agree(void** state)
     close_all(ctx, &bench, NULL);
 }
 
+/// Rounds in single precision, with the same model and the same load: positions differ by rounding only.
+static void single_precision_is_near_double(void** state)
+{
+    (void)state;
+    static const flx_reduction methods[] = {FLX_REDUCTION_W_SECS, FLX_REDUCTION_W_GPD, FLX_REDUCTION_W_ECSW};
+    static const char* const   ids[]     = {"T2", "V1"}; // held with 1e8 N/m; a cloth that wrinkles magnifies rounding
+    flx_context*               ctx       = test_context(2);
+    for (size_t e = 0; e < sizeof ids / sizeof *ids; ++e)
+    {
+        flx_trial_bench    bench  = open_bench(ctx, ids[e], 15);
+        const flx_pd_drive drive  = flx__experiment_drive(bench.experiment, FLX_RUN_UNSEEN);
+        flx_pd_system*     system = bench.experiment->system;
+        for (size_t i = 0; i < sizeof methods / sizeof *methods; ++i)
+        {
+            flx_reduced_model*  model     = train_in(&bench, methods[i], 10, 20);
+            flx_reduced_solver* solver[2] = {NULL};
+            flx_pd_state        s[2];
+            double              worst = 0.0;
+            for (int j = 0; j < 2; ++j)
+            {
+                CHECK_OK(flx__reduced_solver_create_in(
+                    system, model, j == 0 ? FLX_PRECISION_DOUBLE : FLX_PRECISION_SINGLE, &solver[j]));
+                CHECK_OK(flx__experiment_start(bench.experiment, FLX_RUN_UNSEEN, &s[j]));
+                flx__reduced_start(solver[j], &s[j]);
+            }
+            for (int frame = 0; frame < 50; ++frame)
+            {
+                for (int j = 0; j < 2; ++j)
+                {
+                    CHECK_OK(flx__reduced_frame(solver[j], &drive, FLX_LAB_ROUNDS, NULL, NULL));
+                    flx__reduced_read(solver[j], &s[j]);
+                }
+                worst = fmax(worst, flx__pose_distance(system, s[0].q, s[1].q));
+            }
+            print_message("%s, %s: single precision is %.2g from double\n", ids[e], flx__reduction_name(methods[i]),
+                          worst);
+            CHECK_BELOW(worst, 1e-5); // of the box diagonal; measured: 2e-7
+            assert_true(worst > 0.0); // it is another precision
+            for (int j = 0; j < 2; ++j)
+            {
+                flx__pd_state_release(ctx, &s[j]);
+                flx__reduced_solver_destroy(solver[j]);
+            }
+            flx__reduced_model_destroy(model);
+        }
+        flx__trial_bench_release(ctx, &bench);
+    }
+    assert_int_equal(flx_context_bytes_now(ctx), 0);
+    flx_context_destroy(ctx);
+}
+
 static void lift_by_a_metre(void* user, int32_t frame, int32_t round, double* a)
 {
     const double* up = user; // [k] W^T M 1
@@ -699,6 +750,45 @@ static void forces_that_change_are_noticed(void** state)
     flx__pd_state_release(ctx, &a);
     flx__pd_state_release(ctx, &b);
     flx__pd_state_release(ctx, &start);
+    close_all(ctx, &bench, model);
+}
+
+static void count_and_pull(void* user, int32_t frame, double* f)
+{
+    (void)frame;
+    ++*(int*)user;
+    f[0] += 1.0;
+}
+
+/// A force that says it is steady is asked for once, and again after another drive.
+static void a_steady_force_is_asked_for_once(void** state)
+{
+    (void)state;
+    flx_context*        ctx      = test_context(1);
+    flx_trial_bench     bench    = open_bench(ctx, "S2", 6);
+    flx_reduced_model*  model    = train(&bench, FLX_REDUCTION_W_ECSW, 6, 30);
+    flx_reduced_solver* solver   = NULL;
+    int                 calls[3] = {0};
+    const flx_pd_drive  steady   = {.user = &calls[0], .force = count_and_pull, .steady = true},
+                       other     = {.user = &calls[1], .force = count_and_pull, .steady = true},
+                       moody     = {.user = &calls[2], .force = count_and_pull};
+    flx_pd_state s;
+    CHECK_OK(flx__reduced_solver_create(bench.experiment->system, model, &solver));
+    CHECK_OK(flx__pd_state_create(bench.experiment->system, &s));
+    flx__reduced_start(solver, &s);
+    for (int i = 0; i < 3; ++i) CHECK_OK(flx__reduced_frame(solver, &steady, 1, NULL, NULL));
+    assert_int_equal(calls[0], 1);
+    for (int i = 0; i < 3; ++i) CHECK_OK(flx__reduced_frame(solver, &other, 1, NULL, NULL));
+    assert_int_equal(calls[1], 1);
+    for (int i = 0; i < 3; ++i) CHECK_OK(flx__reduced_frame(solver, &moody, 1, NULL, NULL));
+    assert_int_equal(calls[2], 3);
+    CHECK_OK(flx__reduced_frame(solver, &steady, 1, NULL, NULL));
+    assert_int_equal(calls[0], 2);
+    flx__reduced_start(solver, &s);
+    CHECK_OK(flx__reduced_frame(solver, &steady, 1, NULL, NULL));
+    assert_int_equal(calls[0], 2);
+    flx__reduced_solver_destroy(solver);
+    flx__pd_state_release(ctx, &s);
     close_all(ctx, &bench, model);
 }
 
@@ -875,11 +965,13 @@ int main(void)
         cmocka_unit_test(mistakes_are_refused),
         cmocka_unit_test(a_subspace_has_a_size_of_its_own),
         cmocka_unit_test(rounds_with_and_without_coordinates_agree),
+        cmocka_unit_test(single_precision_is_near_double),
         cmocka_unit_test(an_action_is_part_of_its_round),
         cmocka_unit_test(a_free_fall_in_a_subspace_is_exact),
         cmocka_unit_test(a_round_costs_the_same_on_a_larger_mesh),
         cmocka_unit_test(a_subspace_touches_the_mesh_only_when_asked_for_it),
         cmocka_unit_test(forces_that_change_are_noticed),
+        cmocka_unit_test(a_steady_force_is_asked_for_once),
         cmocka_unit_test(batches_are_reduced_one_at_a_time),
         cmocka_unit_test(same_bits_for_every_thread_count),
         cmocka_unit_test(a_model_comes_back_from_its_file_bit_for_bit),
