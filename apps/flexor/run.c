@@ -78,9 +78,11 @@ static void manifest_settings(json* j, const flx_settings* s)
     json_integer(j, "substeps", s->substeps);
     json_integer(j, "pcg_iterations", s->pcg_iterations);
     json_integer(j, "contact_sweeps", s->contact_sweeps);
+    json_integer(j, "contact_iterations", s->contact_iterations);
     json_real(j, "damping", s->damping);
     json_real(j, "tolerance", s->tolerance);
     json_real(j, "pcg_tolerance", s->pcg_tolerance);
+    json_real(j, "contact_tolerance", s->contact_tolerance);
     json_real(j, "divergence", s->divergence);
     json_close(j, '}');
 }

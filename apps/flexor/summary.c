@@ -182,7 +182,8 @@ void summary_print(cli* c, const summary* s, const flx_scene* scene)
                 "               %lld left out over the run: name a larger region, or fewer proxies by `spacing`\n",
                 (long long)s->lost);
     if (s->unsolved > 0)
-        fprintf(stderr, "               %lld contact solves did not finish: raise contact_sweeps\n",
+        fprintf(stderr,
+                "               %lld contact solves did not finish: raise contact_sweeps (cloth: contact_iterations)\n",
                 (long long)s->unsolved);
     fprintf(stderr, "  penetration  %.4g mm at most (%.4f cells); at the end %.4g mm (%.4f cells)\n",
             1e3 * s->max_penetration, in_cells(s, s->max_penetration), 1e3 * s->last.penetration,

@@ -213,8 +213,8 @@ typedef struct flx_settings
     flx_follow       follow;
     flx_acceleration acceleration;
     int32_t          outer, inner, substeps, history;
-    int32_t          pcg_iterations, contact_sweeps;
-    double           damping, proximal, min_stretch, tolerance, pcg_tolerance, divergence;
+    int32_t          pcg_iterations, contact_sweeps, contact_iterations;
+    double           damping, proximal, min_stretch, tolerance, pcg_tolerance, contact_tolerance, divergence;
 } flx_settings;
 
 FLX_API flx_settings flx_settings_default(void);

@@ -67,8 +67,8 @@ typedef struct flx_step_stats
     double  residual;         ///< N, largest net force on a vertex at the start of the last outer iteration, contact
                               ///< forces of the last solve included; full and pcg: on free vertices only
     double  motion;           ///< m, largest motion of a vertex in the last outer iteration
-    int32_t lost;           ///< contacts left out: beyond the 2048 that can push at once, or on vertices that no region made prone
-    int32_t unsolved;       ///< inner iterations whose contact solve did not finish (see contact_sweeps)
+    int32_t lost;           ///< contacts left out: beyond the 2048 that can push at once where Sigma^-1 is held, or on vertices that no region made prone
+    int32_t unsolved;       ///< inner iterations whose contact solve did not finish (see contact_sweeps, contact_iterations)
     int32_t inverted;         ///< elements with det F <= 0 at the start of the last outer iteration
     double  energy;           ///< J, elastic + attachments + loads and weight (dynamic: + inertial term), without
                               ///< contacts, at the start of the last outer iteration

@@ -148,7 +148,7 @@ static flx_status number_vertices(flx_build* build)
     for (int32_t i = 0; i < n; ++i) prone[i] = build->prone[used[i]], m->prone_count += prone[i] != 0;
     m->free_count      = n - m->prone_count;
     const double start = flx__now();
-    FLX_TRY(flx__order_nested_dissection(ctx, &graph, prone, order));
+    FLX_TRY(flx__order_nested_dissection(ctx, &graph, m->contact_everywhere ? NULL : prone, order));
     m->ms_order = 1e3 * (flx__now() - start);
 
     FLX_NEW(ctx, m->user_of, n);

@@ -144,7 +144,8 @@ struct flx_model
     int32_t            solid_count;   // = scene->obstacle_count
     flx_solid**        solid;
     bool               region_proposed;
-    int32_t            memory_count; // of the state's `sides`
+    int32_t            memory_count;       // of the state's `sides`
+    bool               contact_everywhere; // so much of the cloth may touch that every vertex counts as prone
 };
 
 /// Where the pieces of a compile meet before the solver's numbering exists: everything in the user's numbering.

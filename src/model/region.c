@@ -14,7 +14,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_PRONE 20000 // Sigma in double precision would take 3.2 GB
+#define MOST_PRONE 20000     // Sigma in double precision would take 3.2 GB
+#define LEAST_EVERYWHERE 400 // prone vertices of cloth; with fewer, what is dense is fast
+#define MANY_EVERYWHERE 2000 // with more, it is slow, however large the rest of the cloth
 
 void flx__vertex_normals(int32_t vertex_count, const double* x, int32_t triangle_count, const int32_t* triangle,
                          double* normal)
@@ -391,6 +393,14 @@ done:
     return status;
 }
 
+/// Cloth without tets, and so much of it prone that A^-1 by substitutions costs less than Sigma^-1 held: its
+/// contacts are solved for by contact_everywhere.c. The elements of tets need the nested iterations.
+static bool touches_everywhere(const flx_model* m, int32_t prone)
+{
+    if (m->tet_count > 0 || m->group_count == 0 || m->scene->contact[0].law != FLX_LAW_UNILATERAL) return false;
+    return prone > MANY_EVERYWHERE || (prone >= LEAST_EVERYWHERE && 4 * (int64_t)prone >= m->user_vertex_count);
+}
+
 flx_status flx__build_contact(flx_build* build)
 {
     flx_status       status   = FLX_OK;
@@ -418,10 +428,17 @@ flx_status flx__build_contact(flx_build* build)
     }
     int32_t prone = 0;
     for (int32_t i = 0; i < m->user_vertex_count; ++i) prone += build->prone[i];
+    m->contact_everywhere = touches_everywhere(m, prone);
+    if (m->contact_everywhere)
+    {
+        memset(build->prone, 1, (size_t)m->user_vertex_count);
+        goto done;
+    }
     if (prone > MOST_PRONE)
         status = flx__fail(ctx, FLX_ERR_SCENE,
                            "contact: the regions hold %d collision-prone vertices; at most %d are allowed: name "
-                           "smaller regions or use a coarser lattice or cloth",
+                           "smaller regions or use a coarser lattice or cloth (a scene of cloth alone under "
+                           "`law: unilateral` has no such limit)",
                            prone, MOST_PRONE);
 done:
     return status;

@@ -61,6 +61,11 @@ double flx__contact_gap_at(const flx_contact* c, double* const delta[3], int32_t
 
 void flx__free_increment(flx_solver* s)
 {
+    if (s->everywhere)
+    {
+        flx__everywhere_increment(s, s->reduced);
+        return;
+    }
     if (!s->single)
     {
         flx__dense_multiply3_f64(s->ctx, s->n2, s->schur_inverse, s->n2, s->reduced, s->delta);
@@ -321,7 +326,9 @@ static void solve_refactor(flx_solver* s, flx_state* q)
 
 void flx__solve_contacts(flx_solver* s, flx_state* q)
 {
-    if (s->settings.strategy == FLX_STRATEGY_REFACTOR)
+    if (s->everywhere)
+        flx__solve_everywhere(s, q);
+    else if (s->settings.strategy == FLX_STRATEGY_REFACTOR)
         solve_refactor(s, q);
     else if (s->has_contact && is_spring(s))
         solve_spring(s, q);

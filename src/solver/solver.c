@@ -230,25 +230,26 @@ flx_status flx__solver_factorize(flx_solver* s, double time)
         FLX_TRY(flx__csr_from_lower(s->ctx, &a, &s->rows));
     else
     {
-        const bool               full = s->settings.strategy == FLX_STRATEGY_FULL;
+        const bool               full = s->settings.strategy == FLX_STRATEGY_FULL, whole = full || s->everywhere;
         const int64_t            size = s->single ? 4 : 8;
         flx_factor_keep          keep = {.what = s->settings.strategy, .beside_bytes = (int64_t)s->n2 * s->n2 * size};
         const flx_factor_options options = {.single            = s->single && !full,
                                             .keep_double       = !s->single || full,
                                             .single_arithmetic = s->single && !full,
-                                            .keep              = full ? NULL : &keep};
-        status = flx__factor_create(s->ctx, &a, full ? s->n : s->n1, &options, &bad, &s->factor);
+                                            .keep              = whole ? NULL : &keep};
+        status = flx__factor_create(s->ctx, &a, whole ? s->n : s->n1, &options, &bad, &s->factor);
         if (status == FLX_ERR_UNHELD && bad >= 0) status = name_bad_row(s, bad);
         if (status != FLX_OK) goto done;
         const flx_factor_info f = flx__factor_get_info(s->factor);
         s->info.ms_factor       = f.ms_analyze + f.ms_factor;
         s->info.factor_nonzeros = f.nonzeros;
         s->info.factor_flops    = f.flops;
-        s->info.forward_bytes   = full ? 0 : f.forward_entries * size;
-        s->info.backward_bytes  = full ? 0 : f.backward_entries * size;
-        s->info.step_bytes_read = (f.forward_entries + f.backward_entries) * size + (int64_t)s->n2 * s->n2 * size +
-                                  (int64_t)m->tet_count * (36 + 4 + 8);
-        if (!full) FLX_TRY(find_schur(s, &keep));
+        s->info.forward_bytes   = whole ? 0 : f.forward_entries * size;
+        s->info.backward_bytes  = whole ? 0 : f.backward_entries * size;
+        s->info.step_bytes_read = (f.forward_entries + f.backward_entries) * size +
+                                  (whole ? 0 : (int64_t)s->n2 * s->n2 * size) + (int64_t)m->tet_count * (36 + 4 + 8);
+        if (s->everywhere) FLX_TRY(flx__csr_from_lower(s->ctx, &a, &s->rows));
+        if (!whole) FLX_TRY(find_schur(s, &keep));
     }
     if (s->settings.strategy == FLX_STRATEGY_FULL)
     {
@@ -311,6 +312,21 @@ done:
     return status;
 }
 
+static flx_status everywhere_workspace(flx_solver* s)
+{
+    flx_status      status   = FLX_OK;
+    flx_context*    ctx      = s->ctx;
+    const int32_t   capacity = s->contact.capacity;
+    flx_everywhere* e        = &s->everywhere_work;
+    FLX_NEW(ctx, e->row, capacity);
+    FLX_NEW(ctx, e->is_free, capacity);
+    double** const values[] = {&e->lambda, &e->g, &e->z, &e->p, &e->bp};
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; ++i) FLX_NEW(ctx, *values[i], capacity);
+    FLX_NEW(ctx, e->u, 4 * (int64_t)s->n);
+done:
+    return status;
+}
+
 static flx_status contact_workspace(flx_solver* s)
 {
     flx_status        status = FLX_OK;
@@ -334,7 +350,9 @@ static flx_status contact_workspace(flx_solver* s)
     FLX_NEW(ctx, w->q, w->most);
     FLX_NEW(ctx, w->guess, w->most);
     FLX_NEW_ZERO(ctx, w->lambda, 3 * (int64_t)w->most);
-    if (s->settings.strategy == FLX_STRATEGY_COMPLIANCE && w->most > 0)
+    if (s->everywhere)
+        FLX_TRY(everywhere_workspace(s));
+    else if (s->settings.strategy == FLX_STRATEGY_COMPLIANCE && w->most > 0)
     {
         w->rows = flx__alloc(ctx, (int64_t)w->most * s->n2, s->single ? sizeof(float) : sizeof(double));
         if (!w->rows) return FLX_ERR_MEMORY;
@@ -450,9 +468,10 @@ flx_status flx_solver_create(flx_context* ctx, const flx_model* m, const flx_set
     s->settings    = settings ? *settings : m->scene->settings;
     s->has_contact = m->proxy_count > 0;
     FLX_TRY(check_choices(s));
-    s->single    = s->settings.precision == FLX_PRECISION_SINGLE;
-    s->kernel    = flx__kernels_for(flx__context_isa(ctx));
-    s->corotated = s->single ? s->kernel.corotated_f32 : s->kernel.corotated_f64;
+    s->single     = s->settings.precision == FLX_PRECISION_SINGLE;
+    s->kernel     = flx__kernels_for(flx__context_isa(ctx));
+    s->corotated  = s->single ? s->kernel.corotated_f32 : s->kernel.corotated_f64;
+    s->everywhere = m->contact_everywhere && s->settings.strategy == FLX_STRATEGY_COMPLIANCE;
     s->n = m->vertex_count, s->n1 = m->free_count, s->n2 = m->prone_count;
     const bool dynamic = s->settings.mode == FLX_MODE_DYNAMIC;
     s->dt              = 1 / (m->scene->run.fps * (dynamic ? s->settings.substeps : 1));
@@ -496,14 +515,55 @@ void flx_solver_destroy(flx_solver* s)
         for (size_t i = 0; i < sizeof column / sizeof column[0]; ++i) flx__free(ctx, column[i]);
     }
     flx_contact_work* w       = &s->contact;
-    void* const       array[] = {s->dense,        s->pcg_work,       s->pcg_diagonal,  s->x,           s->u,
-                                 s->u_turned,     s->x_inertial,     s->x_start,       s->x_outer,     s->push_before,
-                                 s->force_before, s->prone_before,   s->spring_force,  s->bone,        s->prone,
-                                 s->squeeze,      s->follower,       s->follow_weight, s->partial,     s->alpha.force,
-                                 s->alpha.energy, s->alpha.inverted, s->beta.force,    s->beta.energy, s->beta.inverted,
-                                 s->scratch,      s->self,           w->contact,       w->scratch,     w->slot,
-                                 w->squeeze_push, w->free_gap,       w->place,         w->pushing,     w->q,
-                                 w->guess,        w->lambda,         w->rows,          w->gram,        w->row};
+    flx_everywhere*   e       = &s->everywhere_work;
+    void* const       array[] = {s->dense,
+                                 s->pcg_work,
+                                 s->pcg_diagonal,
+                                 s->x,
+                                 s->u,
+                                 s->u_turned,
+                                 s->x_inertial,
+                                 s->x_start,
+                                 s->x_outer,
+                                 s->push_before,
+                                 s->force_before,
+                                 s->prone_before,
+                                 s->spring_force,
+                                 s->bone,
+                                 s->prone,
+                                 s->squeeze,
+                                 s->follower,
+                                 s->follow_weight,
+                                 s->partial,
+                                 s->alpha.force,
+                                 s->alpha.energy,
+                                 s->alpha.inverted,
+                                 s->beta.force,
+                                 s->beta.energy,
+                                 s->beta.inverted,
+                                 s->scratch,
+                                 s->self,
+                                 w->contact,
+                                 w->scratch,
+                                 w->slot,
+                                 w->squeeze_push,
+                                 w->free_gap,
+                                 w->place,
+                                 w->pushing,
+                                 w->q,
+                                 w->guess,
+                                 w->lambda,
+                                 w->rows,
+                                 w->gram,
+                                 w->row,
+                                 e->row,
+                                 e->is_free,
+                                 e->lambda,
+                                 e->g,
+                                 e->z,
+                                 e->p,
+                                 e->bp,
+                                 e->u};
     for (size_t i = 0; i < sizeof array / sizeof array[0]; ++i) flx__free(ctx, array[i]);
     flx__free(ctx, s);
 }

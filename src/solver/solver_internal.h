@@ -80,6 +80,33 @@ typedef struct flx_contact_work
     flx_lcp          lcp;
 } flx_contact_work;
 
+#define FLX_CLOTH_CORNERS 6 // a triangle's point against a triangle
+
+/// A contact of cloth: corners of its proxy and of its partner, and what the solve wants to know of it.
+typedef struct flx_everywhere_row
+{
+    int32_t count;
+    int32_t at[FLX_CLOTH_CORNERS]; // vertex
+    double  weight[FLX_CLOTH_CORNERS];
+    double  normal[3];
+    double  softness; // 1 / stiffness, m/N
+    double  scale;    // 1 / |weight|^2
+} flx_everywhere_row;
+
+/// Contacts solved for without Sigma^-1; contact_everywhere.c. Rows are those of the last detection.
+typedef struct flx_everywhere
+{
+    flx_everywhere_row* row;      // [capacity]
+    uint8_t*            is_free;  // [capacity] pushes, or may from now on
+    double*             lambda;   // [capacity] N
+    double*             g;        // [capacity] m, gap that lambda leaves
+    double*             z;        // [capacity] preconditioned g
+    double*             p;        // [capacity] N, the step
+    double*             bp;       // [capacity] m, B p
+    double*             u;        // [n][4] the preconditioner's vector over vertices
+    int32_t             products; // substitutions of this solve
+} flx_everywhere;
+
 /// Iterates of this step and what mixes them; accelerate.c.
 typedef struct flx_accelerator flx_accelerator;
 
@@ -92,6 +119,7 @@ struct flx_solver
     flx_corotated_fn corotated; // of the chosen precision
     bool             single;
     bool             has_contact;
+    bool             everywhere;     // every vertex is prone and Sigma = A: no Sigma^-1, a factor of A instead
     bool             limits_squeeze; // min_stretch is in force
     flx_squeeze*     squeeze;        // [beta tets] of the last detection
     double           dt, inertia;    // s, 1/s^2: what multiplies the masses in A
@@ -104,7 +132,7 @@ struct flx_solver
     void*       schur_inverse; // [n2][n2]; compliance
     void*       dense;         // [n2][n2]; refactor: Sigma + W^T C W, factorized in place
     flx_csc     matrix;        // full, pcg: A
-    flx_csr     rows;          // pcg: A by rows
+    flx_csr     rows;          // A by rows: pcg, contact everywhere
     double*     pcg_work;      // [18 n] what flx_pcg asks for, and three columns of increments
     double*     pcg_diagonal;  // [n]
 
@@ -148,6 +176,7 @@ struct flx_solver
     flx_self_contact**  self;  // [group_count] of bodies with tets
     flx_cloth_contact** cloth; // [group_count] of cloth
     flx_contact_work    contact;
+    flx_everywhere      everywhere_work;
     flx_accelerator*    accelerator; // NULL: off
 
     flx_solver_info info;
@@ -191,6 +220,9 @@ void flx__dense_increment(flx_solver* s, double* const rhs[3]);
 void flx__forget_pushes(flx_solver* s);
 /// contact_solve.c: delta = argmin 1/2 delta Sigma delta - reduced delta, contacts kept; push = W^T lambda.
 void flx__solve_contacts(flx_solver* s, flx_state* q);
+/// contact_everywhere.c: both for Sigma = A.
+void flx__everywhere_increment(flx_solver* s, double* const rhs[3]);
+void flx__solve_everywhere(flx_solver* s, flx_state* q);
 /// global.c: the same for the whole system: strategies `full` and `pcg`. Increments into b_f64.
 flx_status flx__global_solve(flx_solver* s, flx_state* q);
 

@@ -13,6 +13,11 @@ static void narrow_range(void* user, int64_t begin, int64_t end, int32_t worker)
 
 void flx__forward(flx_solver* s)
 {
+    if (s->everywhere) // nothing is free
+    {
+        for (int c = 0; c < 3; ++c) memcpy(s->base[c], s->r[c], sizeof(double) * (size_t)s->n);
+        return;
+    }
     if (s->single)
     {
         flx__parallel_for(s->ctx, s->n, 16384, narrow_range, s);
@@ -28,6 +33,7 @@ void flx__forward(flx_solver* s)
 
 void flx__backward(flx_solver* s)
 {
+    if (s->everywhere) return;
     for (int c = 0; c < 3; ++c)
         for (int32_t i = 0; i < s->n2; ++i)
         {

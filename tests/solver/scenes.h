@@ -1,6 +1,6 @@
 // Small scenes with contacts at work from the first steps on: two blocks pressed together, a block pressed on a ball, a
 // ball in a lattice dropped on a floor, a limb bent by its bones against a ceiling, cloth blown on a ball above a
-// block, two layers of cloth pressed through each other.
+// block, two layers of cloth pressed through each other, a sheet on a ball that rises.
 #ifndef FLX_TESTS_SOLVER_SCENES_H
 #define FLX_TESTS_SOLVER_SCENES_H
 
@@ -20,6 +20,7 @@ enum
     SCENE_LIMB,
     SCENE_CLOTH,
     SCENE_LAYERS,
+    SCENE_SHEET,
     SCENE_COUNT
 };
 
@@ -96,6 +97,18 @@ static const test_scene test_scenes[SCENE_COUNT] = {
                "  - {body: layers, region: {box: {min: [-1, -1, 0.001], max: [0.1, 1, 1]}}, force: [0.1, 0, -3]}\n"
                "contact: [{self: layers, offset: 4 mm}]\n"
                "run: {frames: 10, fps: 60}\n"},
+    // cloth alone, all of which may touch: no inverse is held
+    {"sheet", "flexor: 1\n"
+              "gravity: 9.81\n"
+              "bodies:\n"
+              "  - name: sheet\n"
+              "    cloth: wide.obj\n"
+              "    constraints: [{strain: 60 N/m, min: 0.95, max: 1.05}, {bending: 1 mN m}]\n"
+              "fix: {region: {box: {min: [-0.31, -1, -1], max: [-0.29, 1, 1]}}}\n"
+              "obstacles: [{name: ball, sphere: {center: [0.05, 0, -0.195], radius: 0.5}}]\n"
+              "motion: [{obstacle: ball, keys: [{time: 0}, {time: 0.5, translate: [0.02, 0, 0.05]}]}]\n"
+              "contact: [{body: sheet, obstacle: ball, offset: 1 mm}]\n"
+              "run: {frames: 10, fps: 60}\n"},
 };
 
 /// Open one of them in a fresh folder and context.
@@ -107,6 +120,7 @@ static inline void open_scene(fixture* f, int scene, int32_t workers, int overri
     fixture_box(f, "limb.mesh", (const int[3]){12, 3, 3}, (const double[3]){-0.15, -0.0375, -0.0375}, 0.025, 1, 0);
     fixture_sheet(f, "sheet.obj", (const int[2]){12, 12}, (const double[3]){-0.3, -0.3, 0.3}, 0.05);
     fixture_sheets(f, "layers.obj", (const int[2]){8, 8}, (const double[3]){-0.2, -0.2, 0}, 0.05, 2, 0.006);
+    fixture_sheet(f, "wide.obj", (const int[2]){20, 20}, (const double[3]){-0.3, -0.3, 0.3}, 0.03);
     fixture_open(f, test_scenes[scene].yaml, override_count, overrides);
 }
 

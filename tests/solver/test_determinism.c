@@ -66,6 +66,12 @@ static void same_bits_for_any_number_of_workers_in_cloth_that_touches_itself(voi
     same_for_workers(SCENE_LAYERS, 8);
 }
 
+static void same_bits_for_any_number_of_workers_with_contact_everywhere(void** state)
+{
+    (void)state;
+    same_for_workers(SCENE_SHEET, 8);
+}
+
 static void same_bits_for_any_number_of_workers_with_the_papers_strategies(void** state)
 {
     (void)state;
@@ -174,6 +180,7 @@ int main(void)
         cmocka_unit_test(same_bits_for_any_number_of_workers_in_a_lattice),
         cmocka_unit_test(same_bits_for_any_number_of_workers_with_bones),
         cmocka_unit_test(same_bits_for_any_number_of_workers_in_cloth_that_touches_itself),
+        cmocka_unit_test(same_bits_for_any_number_of_workers_with_contact_everywhere),
         cmocka_unit_test(same_bits_for_any_number_of_workers_with_the_papers_strategies),
         cmocka_unit_test(resume_equals_the_straight_run_bit_for_bit),
         cmocka_unit_test(a_reset_scene_gives_equal_bits),
