@@ -162,6 +162,14 @@ static void solve_unilateral(flx_solver* s, flx_state* q)
             w->pushing[w->pushing_count++] = i;
         }
     }
+    const bool none = w->pushing_count == 0;
+    for (int32_t i = 0; i < w->count && w->pushing_count < w->most && none; ++i) // nobody pushed in this step so far
+    {
+        if (!(w->free_gap[i] < 0)) continue;
+        w->guess[w->pushing_count]     = 0;
+        w->place[i]                    = w->pushing_count;
+        w->pushing[w->pushing_count++] = i;
+    }
     int32_t joined = 0;
     for (int round = 0; w->pushing_count > joined && round < MOST_ROUNDS; ++round)
     {

@@ -224,6 +224,28 @@ static void the_wind_carries_a_sheet_no_faster_than_it_blows(void** state)
     fixture_end(&f);
 }
 
+/// The load carries the sheet past the margin within the first iteration: the plane is seen in the second.
+static void a_contact_first_seen_in_the_middle_of_a_step_counts(void** state)
+{
+    (void)state;
+    fixture        f;
+    flx_step_stats stats;
+    open_sheet(&f, (const int[2]){4, 4}, 0.1,
+               SHEET("constraints: {strain: 100 N/m}") "loads: {region: all, force: [0, 0, -100]}\n"
+                                                       "obstacles: [{name: floor, plane: {point: [0, 0, -0.02], "
+                                                       "normal: [0, 0, 1]}}]\n"
+                                                       "contact: {body: sheet, obstacle: floor, margin: 1 mm}\n"
+                                                       "solver: {mode: dynamic, outer: 3}\nrun: {fps: 60}\n",
+               0, NULL);
+    fixture_steps(&f, 1, &stats);
+    assert_int_equal(stats.active, 25);
+    CHECK_BELOW(stats.penetration, 1e-3); // m: 4 N a vertex on 10 000 N/m
+    double* x = positions(&f);
+    for (int i = 0; i < 25; ++i) CHECK_NEAR(x[3 * i + 2], -0.02, 1e-3); // it would have gone 0.3 m
+    free(x);
+    fixture_end(&f);
+}
+
 static double volume_change(const char* constraints)
 {
     fixture f;
@@ -367,6 +389,7 @@ int main(void)
         cmocka_unit_test(a_strip_hangs_as_a_catenary),
         cmocka_unit_test(a_corner_that_is_let_go_falls_and_the_others_hold),
         cmocka_unit_test(a_flat_sheet_falls_in_still_air_at_its_terminal_velocity),
+        cmocka_unit_test(a_contact_first_seen_in_the_middle_of_a_step_counts),
         cmocka_unit_test(the_wind_carries_a_sheet_no_faster_than_it_blows),
         cmocka_unit_test(a_bar_that_keeps_its_volume_grows_thinner_when_stretched),
         cmocka_unit_test(stiffness_may_come_from_a_file_or_be_for_a_group),
