@@ -294,12 +294,13 @@ static const cli_option options[] = {
 };
 
 const cli_verb cli_reduce = {
-    .name         = "reduce",
-    .operands     = "train SCENE | run MODEL SCENE | report MODEL | snapshots SCENE",
-    .summary      = "Learn a small model from a scene's run, and run that.",
-    .details      = "For dynamic scenes without contact and fixes that begin or end. A model belongs to its scene's\n"
-                    "meshes, materials and time step; gravity, loads and the motion of bones may change.\n",
-    .options      = options,
+    .name     = "reduce",
+    .operands = "train SCENE | run MODEL SCENE | report MODEL | snapshots SCENE",
+    .summary  = "Learn a small model from a scene's run, and run that.",
+    .details = "For scenes without contact of a body with itself. Contact with obstacles, fixes that begin or end and\n"
+               "quasi-static scenes need a method in a subspace: --method w_ecsw. A model belongs to its scene's\n"
+               "meshes, materials and time step; gravity, loads, wind, obstacles and the motion of bones may change.\n",
+    .options = options,
     .operands_min = 2,
     .operands_max = 3,
     .run          = reduce,

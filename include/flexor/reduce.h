@@ -1,9 +1,10 @@
 /// @file
 /// Reduced models: learn from a full-order run of a scene, then step without visiting all of its elements.
 ///
-/// For dynamic scenes without contact and fixes that begin or end. Frames are Projective Dynamics with a fixed
-/// number of local and global rounds, in double precision but for rounds in a subspace, which take the scene's
-/// `solver.precision`; see src/reduce/model.h for the methods.
+/// For scenes without contact of a body with itself and without contact by springs. Contact with obstacles, fixes that
+/// begin or end and quasi-static scenes need a method in a subspace, "w" and those whose name begins so. Frames are
+/// Projective Dynamics with a fixed number of local and global rounds, in double precision but for rounds in a subspace,
+/// which take the scene's `solver.precision`; docs/reduction.md has the methods.
 #ifndef FLEXOR_REDUCE_H
 #define FLEXOR_REDUCE_H
 
@@ -36,12 +37,12 @@ typedef struct flx_reduction_desc
 
 FLX_API flx_reduction_desc flx_reduction_desc_default(void);
 
-/// Run the scene in full order and learn from it: in double precision, or, where it has wind, by flx_solver_step() with
-/// `rounds` outer iterations. Errors are against that run. `desc` may be NULL: the default.
+/// Run the scene in full order and learn from it: in double precision, or, where it has wind, contact, fixes that begin
+/// or end, or no inertia, by flx_solver_step() with `rounds` outer iterations. Errors are against that run. `desc` may be NULL: the default.
 ///
-/// Returns FLX_ERR_UNSUPPORTED (the scene has what reduced models do not know: the text says what), FLX_ERR_ARGUMENT
-/// (a method or count that makes no sense; a model that would not hold, with the figure), FLX_ERR_NONFINITE,
-/// FLX_ERR_MEMORY, FLX_ERR_CANCELLED.
+/// Returns FLX_ERR_UNSUPPORTED (the scene has what the method does not know: the text says what, and which does),
+/// FLX_ERR_ARGUMENT (a method or count that makes no sense; a model that would not hold, with the figure),
+/// FLX_ERR_UNHELD (quasi-static: nothing holds a part), FLX_ERR_NONFINITE, FLX_ERR_MEMORY, FLX_ERR_CANCELLED.
 FLX_API FLX_MUST_CHECK flx_status flx_reduced_model_train(flx_context* ctx, const flx_model* model,
                                                       const flx_reduction_desc* desc, flx_progress_fn progress,
                                                       void* user, flx_reduced_model** out);
@@ -68,7 +69,7 @@ FLX_API flx_snapshot_desc flx_snapshot_desc_default(void);
 
 /// Run the scene in full order and stream positions q [steps][n][3] (m), and for each kind of constraint its measures
 /// S q and projections p [steps][elements][rows][3], to HDF5 files STEM_0000.h5, STEM_0001.h5, ... of at most 1 GB.
-/// With wind only of kind "frames". `files` may be NULL: how many were written. Errors as flx_reduced_model_train(), and FLX_ERR_EXISTS, FLX_ERR_IO.
+/// Where full order is the engine's, only of kind "frames". `files` may be NULL: how many were written. Errors as flx_reduced_model_train(), and FLX_ERR_EXISTS, FLX_ERR_IO.
 FLX_API FLX_MUST_CHECK flx_status flx_reduction_snapshots(flx_context* ctx, const flx_model* model,
                                                           const flx_snapshot_desc* desc, const char* stem,
                                                           flx_progress_fn progress, void* user, int32_t* files);

@@ -7,6 +7,7 @@
 //   secs     z = V L^T a,  y = V^T xi w p, the same              so that  L^T a = L^T c0 + (L^T H^-1 L) y
 // The form on the right does not make a, and with fits and secs knows no k. Rounds take it where it is the shorter one
 // and nobody acts on a. It also bears single precision: c0, which is large, has been added up in double before.
+// Without inertia rhs0 = W^T f + rate a_last + ..., and a frame begins where the last one ended.
 #include "reduce/reduced_internal.h"
 
 #include "sparse/blas.h"
@@ -239,6 +240,7 @@ flx_status flx__subspace_create(flx_reduced_solver* s)
     if (!has_weights(s)) FLX_TRY(pack_lift(&u));
     for (int32_t b = 0; b < m->batch_count; ++b) FLX_TRY(pack_batch(&u, b));
     s->from_y_is_shorter = from_y_is_shorter(s);
+    FLX_TRY(flx__subspace_hold_create(s));
 done:
     flx__free(s->ctx, u.inverse);
     return status;
@@ -377,6 +379,8 @@ static void add_attachments(flx_reduced_solver* s)
                (size_t)of->full->count * (size_t)of->full->type->params * sizeof(double));
         flx__constraints_project(s->ctx, &of->packed, of->z, of->p);
         s->counts.projections += of->of->element_count;
+        for (int32_t j = 0; j < of->of->element_count && s->turned; ++j)
+            if (!s->holds[j]) memset(of->p + 3 * (int64_t)j, 0, 3 * sizeof *of->p);
         flx__panel_multiply(&of->to_y, of->p, s->c0, s->c0);
     }
 }
@@ -387,15 +391,13 @@ static void predict(flx_reduced_solver* s, const flx_pd_drive* drive)
     const flx_reduced_model* m      = s->model;
     const flx_pd_system*     system = s->system;
     const int                k      = m->subspace;
-    const double             h      = system->h;
+    const double             h      = system->still ? 0.0 : system->h;
+    const bool               pushed = drive && drive->force;
     for (int i = 0; i < 3 * k; ++i) s->a_next[i] = s->a[i] + h * s->velocity[i];
-    if (drive && drive->force)
-    {
-        project_force(s, drive);
-        for (int i = 0; i < 3 * k; ++i) s->a_next[i] += h * h * s->pull[i];
-    }
-    for (int i = 0; i < 3 * k; ++i) s->rhs0[i] = s->a_next[i] / (h * h);
-    for (int i = 0; i < 3 * k && drive && drive->inertial; ++i) s->a_next[i] = s->a[i] + h * s->velocity[i];
+    if (pushed) project_force(s, drive);
+    for (int i = 0; i < 3 * k && pushed && !drive->inertial; ++i) s->a_next[i] += h * h * s->pull[i];
+    for (int i = 0; i < 3 * k; ++i) s->rhs0[i] = system->still ? 0.0 : s->a_next[i] / (h * h);
+    for (int i = 0; i < 3 * k && pushed && drive->inertial; ++i) s->rhs0[i] += s->pull[i];
     place_held(system, drive, s->state.frame + 1);
     s->positions.kernels->pull(system->held_count, k, s->held_w, system->place, s->pull_part, s->rhs0);
     flx__panel_multiply(&s->inverse, s->rhs0, NULL, s->c0);
@@ -481,19 +483,29 @@ static void settle(flx_reduced_solver* s)
         flx__panel_multiply(&s->a_from_y, s->y, s->c0, s->a_next);
     else
         for (int i = 0; i < 3 * s->model->subspace; ++i) s->a_next[i] = s->c0[i] + s->y[i];
+    if (s->system->still && s->system->rate > 0) // masses keep a round near the last one
+    {
+        for (int i = 0; i < 3 * s->model->subspace; ++i) s->rhs0[i] = s->system->rate * s->a_last[i];
+        flx__panel_multiply(&s->inverse, s->rhs0, s->a_next, s->a_next);
+    }
+    if (s->turned) flx__subspace_turn(s, s->a_next);
 }
 
 flx_status flx__subspace_frame(flx_reduced_solver* s, const flx_pd_drive* drive, int32_t rounds,
                                flx_reduced_watch_fn watch, void* watch_user)
 {
-    const bool from_y = s->from_y_is_shorter && !s->act;
+    const flx_status held = flx__subspace_hold(s, drive);
+    if (held != FLX_OK) return held;
+    const bool from_y = s->from_y_is_shorter && !s->act && !s->turned && !s->system->still;
     bool       finite = true;
     predict(s, drive);
+    if (s->act) s->act(s->act_user, s->state.frame + 1, -1, s->a_next);
     look(s, s->a_next, false);
     if (from_y) look(s, s->c0, true);
     for (int32_t round = 0; round < rounds; ++round)
     {
         const bool last = round + 1 == rounds;
+        memcpy(s->a_last, s->a_next, 3 * (size_t)s->model->subspace * sizeof *s->a_last);
         local_step(s);
         if (!from_y || watch || last) settle(s);
         if (s->act) s->act(s->act_user, s->state.frame + 1, round, s->a_next);

@@ -104,8 +104,9 @@ uint64_t flx__pd_system_hash(const flx_pd_system* s)
 {
     uint64_t hash = flx__hash(FLX_HASH_START, &s->n, sizeof s->n);
     hash          = flx__hash(hash, &s->h, sizeof s->h);
-    hash          = flx__hash(hash, s->x_rest, (int64_t)s->n * 3 * (int64_t)sizeof *s->x_rest);
-    hash          = flx__hash(hash, s->mass, s->n * (int64_t)sizeof *s->mass);
+    if (s->still) hash = flx__hash(hash, &s->rate, sizeof s->rate);
+    hash = flx__hash(hash, s->x_rest, (int64_t)s->n * 3 * (int64_t)sizeof *s->x_rest);
+    hash = flx__hash(hash, s->mass, s->n * (int64_t)sizeof *s->mass);
     for (int32_t b = 0; b < s->batch_count; ++b) hash = hash_batch(hash, &s->batch[b]);
     hash = flx__hash(hash, s->held, s->held_count * (int64_t)sizeof *s->held);
     return flx__hash(hash, &s->held_weight, sizeof s->held_weight);

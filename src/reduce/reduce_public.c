@@ -4,7 +4,7 @@
 #include "reduce/full_run.h"
 #include "reduce/judge.h"
 #include "reduce/model_file.h"
-#include "reduce/reduced_solver.h"
+#include "reduce/reduced_contact.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,12 +13,13 @@
 
 struct flx_reduced
 {
-    flx_context*        ctx;
-    flx_scene_system    own; // what `scene` is, unless it is somebody else's
-    flx_scene_system*   scene;
-    flx_reduced_solver* solver;
-    flx_pd_state        state;
-    int32_t             rounds;
+    flx_context*         ctx;
+    flx_scene_system     own; // what `scene` is, unless it is somebody else's
+    flx_scene_system*    scene;
+    flx_reduced_solver*  solver;
+    flx_reduced_contact* contact; // NULL: the scene has none
+    flx_pd_state         state;
+    int32_t              rounds;
 };
 
 flx_reduction_desc flx_reduction_desc_default(void)
@@ -45,6 +46,12 @@ static flx_status create_stepper(flx_scene_system* scene, const flx_reduced_mode
     FLX_TRY(flx__pd_state_create(scene->system, &r->state));
     FLX_TRY(
         flx__reduced_solver_create_in(scene->system, reduction, scene->model->scene->settings.precision, &r->solver));
+    FLX_TRY(flx__scene_system_check(scene, reduction->method));
+    if (scene->has_contact)
+    {
+        FLX_TRY(flx__reduced_contact_create(ctx, scene->model, reduction, scene->h, &r->contact));
+        flx__reduced_contact_join(r->contact, r->solver);
+    }
     *out = r;
     r    = NULL;
 done:
@@ -149,6 +156,8 @@ flx_status flx_reduced_model_train(flx_context* ctx, const flx_model* model, con
     *out = NULL;
     FLX_TRY(read_desc(ctx, &d, &options));
     FLX_TRY(flx__scene_system_create(ctx, model, &scene));
+    FLX_TRY(flx__scene_system_check(&scene, options.method));
+    FLX_TRY(flx__reduced_contact_check(ctx, model));
     c.steps  = flx__scene_system_steps(&scene, d.frames);
     c.stride = (c.steps + MOST_SNAPSHOTS - 1) / MOST_SNAPSHOTS;
     if (c.stride < 1) c.stride = 1;
@@ -232,6 +241,7 @@ void flx_reduced_destroy(flx_reduced* r)
 {
     if (!r) return;
     flx__reduced_solver_destroy(r->solver);
+    flx__reduced_contact_destroy(r->contact);
     flx__pd_state_release(r->ctx, &r->state);
     flx__scene_system_release(&r->own);
     flx__free(r->ctx, r);
@@ -253,6 +263,16 @@ flx_status flx_reduced_step(flx_reduced* r, flx_state* state, flx_step_stats* st
     if (status != FLX_OK) return status;
     flx__reduced_read(r->solver, &r->state);
     flx__scene_system_keep(r->scene, &r->state, state);
-    if (stats) *stats = (flx_step_stats){.ms_total = 1e3 * (flx__now() - begin), .outer = r->rounds};
+    flx_reduced_contact_stats touched = {0};
+    if (r->contact) touched = flx__reduced_contact_end(r->contact, state);
+    if (!stats) return FLX_OK;
+    *stats = (flx_step_stats){.ms_total    = 1e3 * (flx__now() - begin),
+                              .outer       = r->rounds,
+                              .candidates  = touched.candidates,
+                              .active      = touched.active,
+                              .switched    = touched.switched,
+                              .unsolved    = touched.unsolved,
+                              .penetration = touched.penetration};
+    memcpy(stats->contact_force, touched.force, sizeof touched.force);
     return FLX_OK;
 }

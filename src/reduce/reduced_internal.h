@@ -57,6 +57,13 @@ struct flx_reduced_solver
     void*              pulled_user;
     flx_reduced_act_fn act;
     void*              act_user;
+
+    // attachments that come and go; subspace_hold.c
+    int32_t  hold_batch;         // -1: there are none
+    uint8_t *holds, *holds_next; // [count] which are in the factor, and which shall be
+    bool     turned;             // some do not hold: a round's a is turned into what it is without them
+    double * factor, *turn;      // [k][k] Cholesky factor with those that hold; factor^-1 H
+    double*  a_last;             // [k][3] of the round before
 };
 
 flx_status flx__positions_create(flx_reduced_solver* s); // in_positions.c
@@ -64,6 +71,11 @@ flx_status flx__positions_frame(flx_reduced_solver* s, const flx_pd_drive* drive
                                 flx_reduced_watch_fn watch, void* watch_user);
 flx_status flx__subspace_create(flx_reduced_solver* s); // in_subspace.c
 void       flx__subspace_destroy(flx_reduced_solver* s);
+flx_status flx__subspace_hold_create(flx_reduced_solver* s); // subspace_hold.c
+/// What holds in the next frame. FLX_ERR_UNHELD: not every mode does.
+flx_status flx__subspace_hold(flx_reduced_solver* s, const flx_pd_drive* drive);
+/// a [k][3] of a round by H, to what it is with those that hold.
+void       flx__subspace_turn(flx_reduced_solver* s, double* a);
 void       flx__subspace_start(flx_reduced_solver* s, const flx_pd_state* state);
 void       flx__subspace_read(flx_reduced_solver* s, flx_pd_state* state);
 flx_status flx__subspace_frame(flx_reduced_solver* s, const flx_pd_drive* drive, int32_t rounds,

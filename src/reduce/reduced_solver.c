@@ -110,8 +110,9 @@ void flx__reduced_solver_destroy(flx_reduced_solver* s)
     }
     if (s->samples) flx__subspace_destroy(s);
     flx__pd_state_release(ctx, &s->state);
-    void* const owned[] = {s->samples,  s->inertia, s->x0,   s->q,  s->eta,    s->e0,   s->y,         s->a,
-                           s->velocity, s->a_next,  s->rhs0, s->c0, s->pulled, s->pull, s->pull_part, s->held_w};
+    void* const owned[] = {s->samples,   s->inertia,  s->x0,     s->q,      s->eta,  s->e0,     s->y,
+                           s->a,         s->velocity, s->a_next, s->rhs0,   s->c0,   s->pulled, s->pull,
+                           s->pull_part, s->held_w,   s->a_last, s->factor, s->turn, s->holds,  s->holds_next};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; ++i) flx__free(ctx, owned[i]);
     flx__free(ctx, s);
 }
@@ -161,4 +162,9 @@ void flx__reduced_read(flx_reduced_solver* s, flx_pd_state* state)
 flx_reduced_counts flx__reduced_counts_of(const flx_reduced_solver* s)
 {
     return s->counts;
+}
+
+const double* flx__reduced_factor(const flx_reduced_solver* s)
+{
+    return s->factor;
 }

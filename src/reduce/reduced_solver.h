@@ -35,7 +35,8 @@ void flx__reduced_start(flx_reduced_solver* solver, const flx_pd_state* state);
 typedef void (*flx_reduced_watch_fn)(void* user, int32_t frame, int32_t round, const double* q);
 
 /// What acts on a subspace's coordinates within rounds: called after each round with the a [k][3] that is free of it,
-/// and may change a; the next round, or the frame's end, goes on from there.
+/// and may change a; the next round, or the frame's end, goes on from there. Before them it is called with round -1 and
+/// the first iterate.
 typedef void (*flx_reduced_act_fn)(void* user, int32_t frame, int32_t round, double* a);
 /// NULL: nothing acts. Solvers in a subspace only.
 void flx__reduced_set_action(flx_reduced_solver* solver, flx_reduced_act_fn act, void* user);
@@ -48,6 +49,9 @@ flx_status flx__reduced_frame(flx_reduced_solver* solver, const flx_pd_drive* dr
 
 /// Positions, velocities and frame; state as from flx__pd_state_create(), v NULL: no velocities.
 void flx__reduced_read(flx_reduced_solver* solver, flx_pd_state* state);
+
+/// The reduced matrix, factored: [k][k], lower by columns, with what holds in the frame; for who acts.
+const double* flx__reduced_factor(const flx_reduced_solver* solver);
 
 flx_reduced_counts flx__reduced_counts_of(const flx_reduced_solver* solver);
 

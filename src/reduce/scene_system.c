@@ -5,18 +5,25 @@
 #include <math.h>
 #include <string.h>
 
-static flx_status refuse(flx_context* ctx, const char* what)
+#define LEAST_MASS 1e-6 // of the mean
+
+static bool comes_and_goes(const flx_model* m)
 {
-    return flx__fail(ctx, FLX_ERR_UNSUPPORTED, "reduced models know no %s", what);
+    for (int32_t i = 0; i < m->spring_count; ++i)
+        if (m->spring[i].from > 0 || m->spring[i].until >= 0) return true;
+    return false;
 }
 
-static flx_status check_scene(flx_context* ctx, const flx_model* m)
+flx_status flx__scene_system_check(const flx_scene_system* s, flx_reduction method)
 {
-    if (m->scene->settings.mode != FLX_MODE_DYNAMIC) return refuse(ctx, "quasistatic scenes: set solver.mode=dynamic");
-    if (m->group_count > 0) return refuse(ctx, "contact");
-    for (int32_t i = 0; i < m->spring_count; ++i)
-        if (m->spring[i].from > 0 || m->spring[i].until >= 0) return refuse(ctx, "fixes that begin or end");
-    return FLX_OK;
+    const char* what = s->has_contact     ? "contact"
+                       : s->timed         ? "fixes that begin or end"
+                       : s->system->still ? "quasi-static scenes"
+                                          : NULL;
+    if (!what || flx__reduction_in_subspace(method)) return FLX_OK;
+    return flx__fail(s->system->ctx, FLX_ERR_UNSUPPORTED,
+                     "method '%s' knows no %s, for it holds whole positions: take one in a subspace, such as '%s'",
+                     flx__reduction_name(method), what, flx__reduction_name(FLX_REDUCTION_W_ECSW));
 }
 
 static flx_status copy_batch(flx_context* ctx, const flx_constraint_batch* from, flx_constraint_batch* to)
@@ -98,17 +105,32 @@ done:
     return status;
 }
 
+/// Vertices at a lattice's rim may have no mass, but A and the subspace's metric need some of each.
+static flx_status some_mass(flx_context* ctx, const flx_model* m, double** out)
+{
+    flx_status status = FLX_OK;
+    double     sum    = 0;
+    FLX_NEW(ctx, *out, m->vertex_count);
+    for (int32_t i = 0; i < m->vertex_count; ++i) sum += m->mass[i];
+    for (int32_t i = 0; i < m->vertex_count; ++i) (*out)[i] = fmax(m->mass[i], LEAST_MASS * sum / m->vertex_count);
+done:
+    return status;
+}
+
 flx_status flx__scene_system_create(flx_context* ctx, const flx_model* m, flx_scene_system* out)
 {
     flx_status            status = FLX_OK;
     flx_constraint_batch* batch  = NULL;
+    double*               mass   = NULL;
     int32_t               count  = 0;
     *out                         = (flx_scene_system){.model = m, .attachment = -1};
-    FLX_TRY(check_scene(ctx, m));
-    out->h         = 1.0 / (m->scene->run.fps * m->scene->settings.substeps);
-    out->keep      = exp(-m->scene->settings.damping * out->h);
-    out->has_wind  = m->cloth_count > 0 && m->scene->wind.drag > 0;
-    out->by_engine = out->has_wind;
+    const bool still             = m->scene->settings.mode != FLX_MODE_DYNAMIC;
+    out->h                       = 1.0 / (m->scene->run.fps * (still ? 1 : m->scene->settings.substeps));
+    out->keep                    = still ? 1.0 : exp(-m->scene->settings.damping * out->h);
+    out->has_wind                = !still && m->cloth_count > 0 && m->scene->wind.drag > 0;
+    out->has_contact             = m->group_count > 0;
+    out->timed                   = comes_and_goes(m);
+    out->by_engine               = out->has_wind || out->has_contact || out->timed || still;
     FLX_NEW_ZERO(ctx, batch, (int64_t)m->batch_count + 2);
     if (m->tet_count > 0) FLX_TRY(tet_batch(ctx, m, &batch[count++]));
     for (int32_t b = 0; b < m->batch_count; ++b) FLX_TRY(copy_batch(ctx, &m->batch[b], &batch[count++]));
@@ -117,11 +139,15 @@ flx_status flx__scene_system_create(flx_context* ctx, const flx_model* m, flx_sc
         out->attachment = count;
         FLX_TRY(spring_batch(ctx, m, &batch[count++]));
     }
-    status = flx__pd_system_create(ctx, m->vertex_count, m->x_rest, m->mass, out->h, count, batch, 0, NULL, 1.0,
-                                   &out->system);
+    FLX_TRY(some_mass(ctx, m, &mass));
+    status = still ? flx__pd_system_create_still(ctx, m->vertex_count, m->x_rest, mass, out->h,
+                                                 m->scene->settings.proximal, count, batch, &out->system)
+                   : flx__pd_system_create(ctx, m->vertex_count, m->x_rest, mass, out->h, count, batch, 0, NULL, 1.0,
+                                           &out->system);
 done:
     for (int32_t b = 0; batch && b < count; ++b) flx__constraint_batch_release(ctx, &batch[b]);
     flx__free(ctx, batch);
+    flx__free(ctx, mass);
     return status;
 }
 
@@ -173,19 +199,27 @@ static void move_targets(void* user, int32_t frame, double* place)
     }
 }
 
+static void hold_springs(void* user, int32_t frame, uint8_t* hold)
+{
+    const flx_scene_system* s = user;
+    for (int32_t i = 0; i < s->model->spring_count; ++i)
+        hold[i] = flx__spring_active(&s->model->spring[i], frame * s->h);
+}
+
 flx_pd_drive flx__scene_system_drive(flx_scene_system* s)
 {
     return (flx_pd_drive){.user     = s,
                           .force    = add_forces,
                           .targets  = move_targets,
                           .steady   = s->model->load_count == 0 && !s->has_wind,
+                          .hold     = s->timed ? hold_springs : NULL,
                           .inertial = true};
 }
 
 int32_t flx__scene_system_steps(const flx_scene_system* s, int32_t frames)
 {
     const flx_scene* scene = s->model->scene;
-    return (frames > 0 ? frames : scene->run.frames) * scene->settings.substeps;
+    return (frames > 0 ? frames : scene->run.frames) * (s->system->still ? 1 : scene->settings.substeps);
 }
 
 void flx__scene_system_keep(const flx_scene_system* s, flx_pd_state* from, flx_state* to)

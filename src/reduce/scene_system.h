@@ -3,7 +3,7 @@
 #define FLX_REDUCE_SCENE_SYSTEM_H
 
 #include "model/model.h"
-#include "reduce/system.h"
+#include "reduce/model.h"
 #include "solver/state.h"
 
 typedef struct flx_scene_system
@@ -13,14 +13,17 @@ typedef struct flx_scene_system
     double           h;          // s
     int32_t          attachment; // batch of the springs; -1: there are none
     double           keep;       // of a velocity after a step: exp(-damping h)
-    bool             has_wind;
+    bool             has_wind, has_contact;
+    bool             timed;     // springs come and go
     bool             by_engine; // the scene has what the rounds of system.h do not know: full order is flx_solver
     const double *   x, *v;     // [n][3] at the step's beginning, for whom forces depend on it; borrowed
 } flx_scene_system;
 
 /// Tets as tet strains of weight 2 mu, the model's constraints, and springs as attachments whose targets the drive
-/// moves. FLX_ERR_UNSUPPORTED names what the scene has that reduced models do not know.
-flx_status   flx__scene_system_create(flx_context* ctx, const flx_model* model, flx_scene_system* out);
+/// moves.
+flx_status flx__scene_system_create(flx_context* ctx, const flx_model* model, flx_scene_system* out);
+/// FLX_ERR_UNSUPPORTED when the scene has what the method does not know, and what would do.
+flx_status   flx__scene_system_check(const flx_scene_system* s, flx_reduction method);
 void         flx__scene_system_release(flx_scene_system* s);
 flx_pd_drive flx__scene_system_drive(flx_scene_system* s);
 /// Steps of so many frames; 0: the scene's frames.

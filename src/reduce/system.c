@@ -106,7 +106,7 @@ static flx_status factor_matrix(flx_pd_system* s)
     flx_graph    graph = {0};
 
     FLX_NEW(ctx, diagonal, s->n);
-    for (int32_t i = 0; i < s->n; ++i) diagonal[i] = s->mass[i] / (s->h * s->h);
+    for (int32_t i = 0; i < s->n; ++i) diagonal[i] = s->still ? s->mass[i] * s->rate : s->mass[i] / (s->h * s->h);
     for (int32_t k = 0; k < s->held_count; ++k) diagonal[s->held[k]] += s->held_weight;
     FLX_TRY(flx__constraints_assemble(ctx, s->n, diagonal, s->batch_count, s->batch, &a));
     FLX_TRY(graph_of(ctx, &a, &graph));
@@ -179,21 +179,22 @@ done:
     return status;
 }
 
-flx_status flx__pd_system_create(flx_context* ctx, int32_t n, const double* x_rest, const double* mass, double h,
-                                 int32_t batch_count, flx_constraint_batch* batch, int32_t held_count,
-                                 const int32_t* held, double held_weight, flx_pd_system** out)
+static flx_status create(flx_context* ctx, const flx_pd_system* sizes, const double* x_rest, const double* mass,
+                         flx_constraint_batch* batch, const int32_t* held, flx_pd_system** out)
 {
     flx_status     status = FLX_OK;
     flx_pd_system* s      = NULL;
-    *out                  = NULL;
+    const int32_t  n = sizes->n, batch_count = sizes->batch_count, held_count = sizes->held_count;
+    *out = NULL;
 
     FLX_NEW_ZERO(ctx, s, 1);
-    *s = (flx_pd_system){.ctx = ctx, .n = n, .h = h, .held_count = held_count, .held_weight = held_weight};
+    *s             = *sizes;
+    s->batch_count = 0; // none are owned yet
     FLX_NEW(ctx, s->batch, batch_count);
     for (int32_t b = 0; b < batch_count; ++b) s->batch[b] = batch[b], batch[b] = (flx_constraint_batch){0};
     s->batch_count = batch_count;
 
-    FLX_TRY(check(ctx, n, mass, h, held_count, held));
+    FLX_TRY(check(ctx, n, mass, s->h, held_count, held));
     FLX_TRY(allocate(s));
     memcpy(s->x_rest, x_rest, 3 * (size_t)n * sizeof *x_rest);
     memcpy(s->mass, mass, (size_t)n * sizeof *mass);
@@ -210,6 +211,29 @@ done:
     for (int32_t b = 0; b < batch_count; ++b) flx__constraint_batch_release(ctx, &batch[b]);
     flx__pd_system_destroy(s);
     return status;
+}
+
+flx_status flx__pd_system_create(flx_context* ctx, int32_t n, const double* x_rest, const double* mass, double h,
+                                 int32_t batch_count, flx_constraint_batch* batch, int32_t held_count,
+                                 const int32_t* held, double held_weight, flx_pd_system** out)
+{
+    const flx_pd_system sizes = {.ctx         = ctx,
+                                 .n           = n,
+                                 .h           = h,
+                                 .rate        = 1.0 / (h * h),
+                                 .batch_count = batch_count,
+                                 .held_count  = held_count,
+                                 .held_weight = held_weight};
+    return create(ctx, &sizes, x_rest, mass, batch, held, out);
+}
+
+flx_status flx__pd_system_create_still(flx_context* ctx, int32_t n, const double* x_rest, const double* mass, double h,
+                                       double rate, int32_t batch_count, flx_constraint_batch* batch,
+                                       flx_pd_system** out)
+{
+    const flx_pd_system sizes = {
+        .ctx = ctx, .n = n, .h = h, .rate = rate, .still = true, .batch_count = batch_count, .held_weight = 1.0};
+    return create(ctx, &sizes, x_rest, mass, batch, NULL, out);
 }
 
 void flx__pd_system_destroy(flx_pd_system* s)

@@ -17,6 +17,8 @@ typedef struct flx_pd_system
     flx_context*           ctx;
     int32_t                n;
     double                 h;      // s
+    double                 rate;   // 1/s^2: what multiplies the masses in A; 1/h^2
+    bool                   still;  // quasi-static: no inertia, and `rate` only keeps a round near the one before
     double                 size;   // m: diagonal of the rest pose's box, what errors are relative to
     double*                x_rest; // [n][3] m
     double*                mass;   // [n] kg
@@ -44,6 +46,10 @@ typedef struct flx_pd_system
 flx_status flx__pd_system_create(flx_context* ctx, int32_t n, const double* x_rest, const double* mass, double h,
                                  int32_t batch_count, flx_constraint_batch* batch, int32_t held_count,
                                  const int32_t* held, double held_weight, flx_pd_system** out);
+/// The same without inertia: A = rate M + ..., and frames are for others to make. FLX_ERR_UNHELD when that is singular.
+flx_status flx__pd_system_create_still(flx_context* ctx, int32_t n, const double* x_rest, const double* mass, double h,
+                                       double rate, int32_t batch_count, flx_constraint_batch* batch,
+                                       flx_pd_system** out);
 void       flx__pd_system_destroy(flx_pd_system* system);
 /// b [n][3] := A^-1 b. No heap.
 void flx__pd_solve(flx_pd_system* system, double* b);
@@ -54,6 +60,8 @@ typedef struct flx_pd_drive
     void* user;
     void (*force)(void* user, int32_t frame, double* f);       // f [n][3] += N
     void (*targets)(void* user, int32_t frame, double* place); // place [held_count][3] m; NULL: the rest positions
+    /// hold [attachments] := 1 for those that hold in the frame, else 0; NULL: all do. In a subspace only.
+    void (*hold)(void* user, int32_t frame, uint8_t* hold);
     bool steady;   // the force of this user is the same in every frame, and may be kept
     bool inertial; // rounds begin at q + h v, as the engine's do; else the force has moved that already
 } flx_pd_drive;

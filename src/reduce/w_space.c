@@ -179,13 +179,13 @@ static void add_gram(int64_t rows, int32_t k, const double* sw, double* a)
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, k, k, (int)rows, 1.0, sw, k, sw, k, 1.0, a, k);
 }
 
-/// matrix := I/h^2 + held; what no method reduces
+/// matrix := the masses' part and what is held; no method reduces these
 static void base_matrix(const flx_trainer* t, double* a)
 {
     const flx_reduced_model* m = t->model;
     const int                k = m->subspace;
     memset(a, 0, (size_t)k * (size_t)k * sizeof *a);
-    for (int i = 0; i < k; ++i) a[i * (k + 1)] = 1.0 / (t->system->h * t->system->h);
+    for (int i = 0; i < k; ++i) a[i * (k + 1)] = t->system->rate;
     for (int32_t i = 0; i < t->system->held_count; ++i)
     {
         const double* w = m->w + (int64_t)t->system->held[i] * k;

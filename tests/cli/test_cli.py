@@ -643,6 +643,13 @@ class Reduce(Cli):
                             "solver.mode=dynamic", code=2)
         self.assertIn("another system", other.stderr)
 
+    def test_a_scene_with_contact(self):
+        scene = SOURCE / "scenes" / "block-on-floor.yaml"
+        few = ("--set", "run.frames=8")
+        self.flexor("reduce", "train", scene, *few, "--method", "w_ecsw", "--modes", 8, "--rounds", 5, "-o", "m.h5")
+        self.assertLess(json.loads(self.flexor("reduce", "report", "m.h5", "--json").stdout)["error"], 1e-3)
+        self.assertIn("deepest", self.flexor("reduce", "run", "m.h5", scene, *few, "-o", "small").stderr)
+
     def test_snapshots_are_kept_by_set_and_not_overwritten(self):
         ask = ("reduce", "snapshots", self.TWIST, "--set", "run.frames=3", "--set-name", "test", "--kind", "last")
         self.assertIn("wrote 1 file", self.flexor(*ask, "-o", "s").stderr)
@@ -652,8 +659,10 @@ class Reduce(Cli):
         self.assertIn("must be one of", self.flexor(*ask, "-o", "t", "--kind", "some", code=2).stderr)
 
     def test_what_it_cannot_do_is_said(self):
-        self.assertIn("fixes", self.flexor("reduce", "train", SOURCE / "scenes" / "cloth-corners.yaml", "-o", "m.h5",
-                                           code=3).stderr)
+        for scene, word in (("cloth-corners", "fixes"), ("cloth-on-ball", "contact"), ("beam", "quasi-static")):
+            said = self.flexor("reduce", "train", SOURCE / "scenes" / f"{scene}.yaml", "-o", "m.h5", code=3).stderr
+            self.assertIn(word, said)
+            self.assertIn("w_ecsw", said) # the way out
         self.assertIn("-o", self.flexor("reduce", "train", self.TWIST, code=2).stderr)
         self.assertIn("report", self.flexor("reduce", "learn", self.TWIST, code=2).stderr)
         self.assertIn("must be one of",
