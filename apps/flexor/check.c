@@ -21,13 +21,14 @@ static void print_count(const char* what, int64_t count, const char* means)
     if (count > 0) printf("  %lld %s  (%s)\n", (long long)count, what, means);
 }
 
-static void print_report(const flx_doctor_report* r, bool may_be_open)
+static void print_report(const flx_doctor_report* r, const flx_mesh_options* o)
 {
-    printf("  %d vertices, %d triangles, %d tets, %d component%s\n", r->vertex_count, r->triangle_count, r->tet_count,
-           r->component_count, r->component_count == 1 ? "" : "s");
+    const int64_t others = o->group ? r->unreferenced.count : 0; // of the file, but not of the group
+    printf("  %lld vertices, %d triangles, %d tets, %d component%s\n", (long long)(r->vertex_count - others),
+           r->triangle_count, r->tet_count, r->component_count, r->component_count == 1 ? "" : "s");
     printf("  box %.4g x %.4g x %.4g m, from (%.4g, %.4g, %.4g)\n", r->box_max[0] - r->box_min[0],
            r->box_max[1] - r->box_min[1], r->box_max[2] - r->box_min[2], r->box_min[0], r->box_min[1], r->box_min[2]);
-    print_list("vertices that no element uses", &r->unreferenced, "kept; they do not move");
+    if (!o->group) print_list("vertices that no element uses", &r->unreferenced, "kept; they do not move");
     print_list("vertices at the place of an earlier one", &r->duplicate, "weld merges them");
     if (r->tet_count > 0)
     {
@@ -46,7 +47,7 @@ static void print_report(const flx_doctor_report* r, bool may_be_open)
         if (r->closed)
             printf(", encloses %.6g m3%s", r->enclosed_volume, r->enclosed_volume < 0 ? " (inside out)" : "");
         printf("\n");
-        if (!may_be_open) print_count("boundary edges", r->boundary_edges, "one triangle only: holes");
+        if (!o->may_be_open) print_count("boundary edges", r->boundary_edges, "one triangle only: holes");
         print_count("edges with three or more triangles", r->nonmanifold_edges, "non-manifold");
         print_count("edges whose two triangles disagree", r->flipped_edges, "orientation flips");
         print_count("bow-tie vertices", r->bowtie_vertices, "two fans meet in one point");
@@ -109,17 +110,12 @@ static void json_report(json* j, const flx_doctor_report* r)
 
 // --- one mesh ---------------------------------------------------------------------------------------------------
 
-/// Reads, keeps the group, examines. The report is filled as far as the doctor came. -1 = usable.
-static int examine(cli* c, const char* path, const char* group, const flx_mesh_options* options, flx_mesh** mesh,
+/// Reads and examines. The report is filled as far as the doctor came. -1 = usable.
+static int examine(cli* c, const char* path, const flx_mesh_options* options, flx_mesh** mesh,
                    flx_doctor_report* report)
 {
     flx_status status = flx_mesh_read(c->ctx, path, options, mesh);
     if (status != FLX_OK) return cli_fail(c, status);
-    if (group && !geometry_keep_group(*mesh, group))
-    {
-        cli_error(c, CODE_SCENE, "%s: no group '%s'", path, group);
-        return CODE_SCENE;
-    }
     const bool quiet = c->quiet;
     c->quiet         = true; // what the doctor would note stands in the report
     status           = flx_mesh_doctor(c->ctx, *mesh, options, report);
@@ -136,7 +132,7 @@ static int check_mesh(cli* c, const char* path)
     options.weld   = cli_flag(c, "weld");
     options.repair = cli_flag(c, "repair");
 
-    int code = examine(c, path, NULL, &options, &mesh, &report);
+    int code = examine(c, path, &options, &mesh, &report);
     if (code < 0 && report.tet_count == 0 && report.triangle_count == 0)
     {
         cli_error(c, CODE_SCENE, "%s: neither triangles nor tets: nothing to simulate", path);
@@ -162,7 +158,7 @@ static int check_mesh(cli* c, const char* path)
     else if (mesh)
     {
         printf("%s\n", path);
-        print_report(&report, false);
+        print_report(&report, &options);
         if (surface && !inside)
             printf("  usable as cloth or the skin of a tet mesh, not for a lattice, an obstacle or a bone:\n    %s\n",
                    flx_context_error(c->ctx));
@@ -227,8 +223,9 @@ static int check_body(cli* c, const flx_scene* scene, int32_t body, estimate* e,
     options.weld_tolerance       = b->weld_tolerance;
     options.repair               = b->repair;
     options.may_be_open          = b->cloth != NULL;
+    options.group                = b->group;
 
-    int code = examine(c, path, b->group, &options, &mesh, &report);
+    int code = examine(c, path, &options, &mesh, &report);
     if (j)
     {
         json_open(j, NULL, '{');
@@ -240,7 +237,7 @@ static int check_body(cli* c, const flx_scene* scene, int32_t body, estimate* e,
     else
     {
         printf("body '%s': %s%s%s\n", b->name, path, b->group ? ", group " : "", b->group ? b->group : "");
-        if (mesh) print_report(&report, options.may_be_open);
+        if (mesh) print_report(&report, &options);
     }
     if (code < 0 && !b->tets && !b->cloth) // a lattice is to be made
     {
@@ -266,7 +263,8 @@ static int check_other(cli* c, const char* path, const char* group, double scale
     flx_doctor_report report  = {0};
     flx_mesh_options  options = flx_mesh_options_default();
     options.scale             = scale;
-    int code                  = examine(c, path, group, &options, &mesh, &report);
+    options.group             = group;
+    int code                  = examine(c, path, &options, &mesh, &report);
     if (code < 0 && solid && report.tet_count == 0)
     {
         const flx_status status = flx_surface_has_inside(c->ctx, mesh);

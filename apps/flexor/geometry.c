@@ -10,29 +10,6 @@ const char* geometry_path(const flx_body_desc* body)
     return body->tets ? body->tets : body->cloth ? body->cloth : body->surface;
 }
 
-bool geometry_keep_group(flx_mesh* mesh, const char* group)
-{
-    const flx_mesh_group* g = NULL;
-    for (int32_t i = 0; i < mesh->group_count; ++i)
-        if (mesh->group[i].name && strcmp(mesh->group[i].name, group) == 0) g = &mesh->group[i];
-    if (!g) return false;
-    // indices are ascending: moving down in place never overwrites what is still to be read
-    for (int32_t k = 0; k < g->triangle_count; ++k)
-    {
-        memmove(mesh->triangle + 3 * (int64_t)k, mesh->triangle + 3 * (int64_t)g->triangle[k], 3 * sizeof(int32_t));
-        if (mesh->triangle_number) mesh->triangle_number[k] = mesh->triangle_number[g->triangle[k]];
-    }
-    for (int32_t k = 0; k < g->tet_count; ++k)
-    {
-        memmove(mesh->tet + 4 * (int64_t)k, mesh->tet + 4 * (int64_t)g->tet[k], 4 * sizeof(int32_t));
-        if (mesh->tet_number) mesh->tet_number[k] = mesh->tet_number[g->tet[k]];
-    }
-    mesh->triangle_count = g->triangle_count;
-    mesh->tet_count      = g->tet_count;
-    for (int32_t i = 0; i < mesh->group_count; ++i) mesh->group[i].triangle_count = mesh->group[i].tet_count = 0;
-    return true;
-}
-
 void geometry_place(flx_mesh* mesh, const flx_body_desc* body)
 {
     for (int32_t i = 0; i < mesh->vertex_count; ++i)
@@ -241,21 +218,22 @@ double geometry_share_in_contact(const flx_scene* scene, int32_t body, const flx
 void estimate_body(estimate* e, const flx_scene* scene, int32_t body, const flx_mesh* mesh,
                    const flx_doctor_report* report)
 {
-    const flx_body_desc* b = &scene->body[body];
+    const flx_body_desc* b    = &scene->body[body];
+    const double         used = (double)(report->vertex_count - report->unreferenced.count);
     if (b->cloth)
     {
         e->triangles += mesh->triangle_count;
-        e->vertices += mesh->vertex_count;
-        e->sheet_vertices += mesh->vertex_count;
-        e->prone += geometry_share_in_contact(scene, body, mesh) * mesh->vertex_count;
+        e->vertices += used;
+        e->sheet_vertices += used;
+        e->prone += geometry_share_in_contact(scene, body, mesh) * used;
         return;
     }
     if (mesh->tet_count > 0)
     {
         e->tets += mesh->tet_count;
-        e->vertices += mesh->vertex_count;
+        e->vertices += used;
         for (int32_t k = 0; k < scene->contact_count; ++k)
-            if (scene->contact[k].body == body) e->prone += 6 * pow(mesh->vertex_count, 2.0 / 3) / scene->contact_count;
+            if (scene->contact[k].body == body) e->prone += 6 * pow(used, 2.0 / 3) / scene->contact_count;
         return;
     }
     // A cubic lattice of cell a: V / a^3 + 0.75 A / a^2 cells touch the body, 12 tets each less 2 a boundary face.

@@ -13,15 +13,13 @@ typedef struct component
 
 typedef struct estimate
 {
-    double tets, triangles; // triangles: of cloth
+    double tets, triangles;                                  // triangles: of cloth
     double vertices, sheet_vertices, prone, factor_nonzeros; // sheet_vertices: those of `vertices` that are cloth's
     double bytes, setup_seconds, frame_ms;
 } estimate;
 
 /// The file a body is made of.
 const char* geometry_path(const flx_body_desc* body);
-/// Keep one group's elements, in place. False when the mesh has no such group.
-bool geometry_keep_group(flx_mesh* mesh, const char* group);
 /// Rotate and move the vertices as the body says (scaling was done by reading).
 void geometry_place(flx_mesh* mesh, const flx_body_desc* body);
 bool geometry_inside(const flx_shape* shape, const double p[3]);

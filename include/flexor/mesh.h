@@ -43,6 +43,8 @@ typedef struct flx_mesh_options
     double weld_tolerance; ///< with weld: as a fraction of the bounding box diagonal; default 0 (exact)
     bool   repair;         ///< drop flat and repeated elements instead of refusing; default false
     bool   may_be_open;    ///< it needs no inside (cloth): the doctor does not note that it is open; default false
+    const char* group;     ///< only this group's elements; vertices keep their order, and the doctor does not note those
+                           ///< of other groups; default NULL: the whole file
 } flx_mesh_options;
 
 FLX_API flx_mesh_options flx_mesh_options_default(void);
@@ -51,7 +53,8 @@ FLX_API flx_mesh_options flx_mesh_options_default(void);
 /// found from the content first, the extension second. Polygons are split into triangles.
 ///
 /// Returns FLX_ERR_IO (cannot be opened), FLX_ERR_FORMAT (with file and line or byte), FLX_ERR_UNSUPPORTED (a format or
-/// element type that is not read: the text says what to do), FLX_ERR_ARGUMENT (an option out of range), FLX_ERR_MEMORY.
+/// element type that is not read: the text says what to do), FLX_ERR_MESH (no such group, or nothing in it),
+/// FLX_ERR_ARGUMENT (an option out of range), FLX_ERR_MEMORY.
 /// A file without any element is read; the doctor refuses it.
 FLX_API FLX_MUST_CHECK flx_status flx_mesh_read(flx_context* ctx, const char* path, const flx_mesh_options* options,
                                                 flx_mesh** out);

@@ -94,9 +94,9 @@ static flx_status make_mesh(flx_context* ctx, flx_solid* s)
     flx_triangle_bvh* bvh     = NULL;
     flx_mesh_options  options = flx_mesh_options_default();
     if (s->shape.scale > 0) options.scale = s->shape.scale;
+    options.group = s->group;
 
     FLX_TRY(flx_mesh_read(ctx, s->path, &options, &mesh));
-    if (s->group) FLX_TRY(flx__mesh_keep_group(ctx, mesh, s->group));
     FLX_TRY(take_surface(ctx, s, mesh));
     if (s->triangle_count == 0)
     {

@@ -106,17 +106,26 @@ static flx_status check_arguments(flx_context* ctx, const flx_mesh* mesh, const 
     return FLX_OK;
 }
 
+static void take_into_box(flx_doctor* d, const int32_t* corner, int64_t count)
+{
+    flx_doctor_report* r = d->report;
+    for (int64_t i = 0; i < count; ++i)
+        for (int k = 0; k < 3; ++k)
+        {
+            r->box_min[k] = fmin(r->box_min[k], d->mesh->x[3 * (int64_t)corner[i] + k]);
+            r->box_max[k] = fmax(r->box_max[k], d->mesh->x[3 * (int64_t)corner[i] + k]);
+        }
+}
+
 static void measure_box(flx_doctor* d)
 {
     flx_doctor_report* r = d->report;
-    const double*      x = d->mesh->x;
-    for (int k = 0; k < 3 && d->mesh->vertex_count > 0; ++k) r->box_min[k] = r->box_max[k] = x[k];
-    for (int64_t i = 0; i < 3 * (int64_t)d->mesh->vertex_count; ++i)
-    {
-        r->box_min[i % 3] = fmin(r->box_min[i % 3], x[i]);
-        r->box_max[i % 3] = fmax(r->box_max[i % 3], x[i]);
-        d->largest        = fmax(d->largest, fabs(x[i]));
-    }
+    const flx_mesh*    m = d->mesh;
+    for (int64_t i = 0; i < 3 * (int64_t)m->vertex_count; ++i) d->largest = fmax(d->largest, fabs(m->x[i]));
+    if (m->triangle_count + m->tet_count == 0) return;
+    for (int k = 0; k < 3; ++k) r->box_min[k] = INFINITY, r->box_max[k] = -INFINITY;
+    take_into_box(d, m->triangle, 3 * (int64_t)m->triangle_count);
+    take_into_box(d, m->tet, 4 * (int64_t)m->tet_count);
 }
 
 static flx_status examine_vertices(flx_doctor* d)
@@ -156,7 +165,7 @@ done:
 static void say_vertices(flx_doctor* d)
 {
     char what[96];
-    say(d, &d->report->unreferenced, "vertices are used by no element; they keep their place");
+    if (!d->is_group) say(d, &d->report->unreferenced, "vertices are used by no element; they keep their place");
     snprintf(what, sizeof what, "of %d vertices coincide with an earlier one; weld joins them", d->mesh->vertex_count);
     say(d, &d->report->duplicate, what);
     if (d->report->component_count > 1) say_count(d, d->report->component_count, "components that no element connects");
@@ -232,8 +241,12 @@ flx_status flx_mesh_doctor(flx_context* ctx, flx_mesh* mesh, const flx_mesh_opti
     flx_status             status = FLX_OK;
     const flx_mesh_options o      = options ? *options : flx_mesh_options_default();
     flx_doctor_report      r;
-    flx_doctor             d = {
-                    .ctx = ctx, .mesh = mesh, .report = &r, .may_be_open = o.may_be_open, .name = mesh->path ? mesh->path : "mesh"};
+    flx_doctor             d = {.ctx         = ctx,
+                                .mesh        = mesh,
+                                .report      = &r,
+                                .is_group    = o.group != NULL,
+                                .may_be_open = o.may_be_open,
+                                .name        = mesh->path ? mesh->path : "mesh"};
 
     memset(&r, 0, sizeof r);
     r.self_crossings = -1;

@@ -16,10 +16,10 @@ typedef struct flx_doctor
     flx_context*       ctx;
     flx_mesh*          mesh;
     flx_doctor_report* report;
-    bool               may_be_open; // as in flx_mesh_options
-    const char*        name;        // of the mesh, for messages
-    double             largest;     // m, of all |coordinates|: rounding is a multiple of it
-    bool*              drop_tet;    // [tet_count] to be dropped with options->repair; NULL until needed
+    bool               is_group, may_be_open; // as in flx_mesh_options
+    const char*        name;                  // of the mesh, for messages
+    double             largest;               // m, of all |coordinates|: rounding is a multiple of it
+    bool*              drop_tet;              // [tet_count] to be dropped with options->repair; NULL until needed
     bool*              drop_triangle;
 } flx_doctor;
 

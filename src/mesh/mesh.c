@@ -247,6 +247,7 @@ flx_status flx_mesh_read(flx_context* ctx, const char* path, const flx_mesh_opti
     FLX_TRY(flx__draft_finish(&draft, &mesh));
     FLX_TRY(apply_scale(ctx, mesh, o.scale));
     if (weld) FLX_TRY(flx__mesh_weld(ctx, mesh, o.weld ? o.weld_tolerance * diagonal(mesh) : 0.0));
+    if (o.group) FLX_TRY(flx__mesh_keep_group(ctx, mesh, o.group));
     *out = mesh;
     mesh = NULL;
 

@@ -113,7 +113,7 @@ static flx_status fix_region(flx_model* m, int32_t index, const uint8_t* used, i
         FLX_TRY(add_spring(ctx, m, capacity, &s));
         ++held;
     }
-    if (unused)
+    if (unused && !m->scene->body[d->body].group)
         flx__log(ctx, FLX_LOG_WARNING,
                  "fix[%d]: %d vertices of body '%s' in the region belong to no element and cannot be held", index,
                  unused, m->scene->body[d->body].name);

@@ -70,8 +70,8 @@ static flx_status read_placed(flx_context* ctx, const flx_body_desc* d, const ch
     options.weld_tolerance = d->weld_tolerance;
     options.repair         = d->repair;
     options.may_be_open    = d->cloth != NULL;
+    options.group          = d->group;
     FLX_TRY(flx_mesh_read(ctx, path, &options, &mesh));
-    if (d->group) FLX_TRY(flx__mesh_keep_group(ctx, mesh, d->group));
     FLX_TRY(flx_mesh_doctor(ctx, mesh, &options, &report));
     if (d->cloth && report.repeated_triangle.count > 0 && !options.repair) // each would be mass and stiffness once more
     {

@@ -257,6 +257,32 @@ static void keeping_a_group_keeps_vertices_and_numbers(void** state)
     flx_mesh_destroy(ctx, m);
 }
 
+static void of_a_group_the_rest_of_the_file_is_not_noted(void** state)
+{
+    (void)state;
+    char              path[] = "/tmp/flexor-doctor-XXXXXX";
+    flx_mesh_options  o      = flx_mesh_options_default();
+    flx_mesh*         m      = NULL;
+    flx_doctor_report r;
+    FILE*             f = fdopen(mkstemp(path), "w");
+    fputs("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 5 5 5\nv 6 5 5\nv 5 6 5\ng near\nf 1 2 3\ng far\nf 4 5 6\n", f);
+    fclose(f);
+    o.group       = "far";
+    o.may_be_open = true;
+    notices[0]    = '\0';
+    CHECK_OK(flx_mesh_read(ctx, path, &o, &m));
+    check_counts(m, 6, 1, 0);
+    CHECK_OK(flx_mesh_doctor(ctx, m, &o, &r));
+    assert_string_equal(notices, "");
+    assert_int_equal(r.unreferenced.count, 3);
+    assert_true(r.box_min[0] == 5 && r.box_max[0] == 6); // of what the elements use
+    flx_mesh_destroy(ctx, m);
+    o.group = "farther";
+    CHECK_FAILS(flx_mesh_read(ctx, path, &o, &m), FLX_ERR_MESH);
+    assert_non_null(strstr(flx_context_error(ctx), "no group 'farther'; there are 'near', 'far'"));
+    unlink(path);
+}
+
 static void components_are_labelled_in_order_of_their_first_vertex(void** state)
 {
     (void)state;
@@ -308,6 +334,7 @@ int main(void)
         MESH_TEST(the_box_area_and_volume_of_a_cube_are_exact),
         MESH_TEST(a_bad_index_or_coordinate_is_refused_by_number),
         MESH_TEST(keeping_a_group_keeps_vertices_and_numbers),
+        MESH_TEST(of_a_group_the_rest_of_the_file_is_not_noted),
         MESH_TEST(components_are_labelled_in_order_of_their_first_vertex),
         MESH_TEST(every_failed_allocation_is_clean),
     };
