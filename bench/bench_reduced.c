@@ -2,6 +2,7 @@
 //
 //   bench_reduced train EXPERIMENT FOLDER [options]   models of every method and size into FOLDER; takes its time
 //   bench_reduced race EXPERIMENT FOLDER [options]    runs each of them beside the full order, by turns
+//   bench_reduced engine EXPERIMENT FOLDER [options]  steps of flx_solver, the same mesh as a scene, as many rounds
 //     --methods a,b,...   --modes r,r,... or r:k,r:k,... with a subspace's k   --elements m (0: five a mode, fits two)
 //     --side N (cloth)   --cells N (box)   --workers N   --precision double,single (of subspaces)   --csv FILE
 //
@@ -9,6 +10,8 @@
 // wide kernels (reduce/system.c). Both work on the same workers. They take turns of BLOCK reduced frames and
 // FULL_FRAMES full ones. A reduced frame is timed twice: alone, as when nobody asks for its positions, and with reading
 // them.
+#include "reduced_engine.h"
+
 #include "reduce/model_file.h"
 #include "reduce/trial.h"
 
@@ -216,6 +219,17 @@ done:
 
 // --- the program ---------------------------------------------------------------------------------------------
 
+static flx_status race_engine(race* r)
+{
+    flx_status status = FLX_OK;
+    double     ms[2];
+    FLX_TRY(flx__experiment_create(r->ctx, r->want.id, &r->want.size, &r->bench.experiment));
+    FLX_TRY(engine_steps(r->ctx, r->bench.experiment, r->want.folder, r->bench.experiment->frames, ms));
+    printf("%-4s flx_solver: single %.3f ms, double %.3f ms\n", r->want.id, ms[0], ms[1]);
+done:
+    return status;
+}
+
 /// The training run only: that is what models learn from and race on.
 static flx_status record_full(race* r)
 {
@@ -297,7 +311,8 @@ static bool read_options(int count, char** argument, options* o)
         else
             return false;
     }
-    return count % 2 == 0 && (strcmp(o->verb, "train") == 0 || strcmp(o->verb, "race") == 0);
+    return count % 2 == 0 &&
+           (strcmp(o->verb, "train") == 0 || strcmp(o->verb, "race") == 0 || strcmp(o->verb, "engine") == 0);
 }
 
 int main(int count, char** argument)
@@ -306,7 +321,7 @@ int main(int count, char** argument)
     if (!read_options(count, argument, &r.want))
     {
         fprintf(stderr,
-                "usage: bench_reduced train|race EXPERIMENT FOLDER [--methods a,b] [--modes r,r] [--elements m] "
+                "usage: bench_reduced train|race|engine EXPERIMENT FOLDER [--methods a,b] [--modes r,r] [--elements m] "
                 "[--side N] [--cells N] [--workers N] [--precision double,single] [--csv FILE]\n");
         return 2;
     }
@@ -319,8 +334,9 @@ int main(int count, char** argument)
                 "experiment,vertices,method,r,k,modes,m,precision,refused,mean_error,max_error,E,full_ms,frame_ms,"
                 "frame_read_ms,ratio,ratio_read\n");
 
-    flx_status status = record_full(&r);
-    if (status == FLX_OK) status = each(&r, strcmp(r.want.verb, "train") == 0 ? train : race_one);
+    const bool engine = strcmp(r.want.verb, "engine") == 0;
+    flx_status status = engine ? race_engine(&r) : record_full(&r);
+    if (status == FLX_OK && !engine) status = each(&r, strcmp(r.want.verb, "train") == 0 ? train : race_one);
     if (status != FLX_OK) fprintf(stderr, "bench_reduced: %s\n", flx_context_error(r.ctx));
     flx__pd_state_release(r.ctx, &r.full);
     flx__trial_bench_release(r.ctx, &r.bench);

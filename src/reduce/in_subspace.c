@@ -71,7 +71,7 @@ static flx_status pack_weights(const setup* u, flx_samples* of)
     for (int64_t i = 0; i < total; ++i) cblas_dscal(k, of->of->weight[i / of->rows], u->sw + i * k, 1);
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, k, total, k, 1.0, u->inverse, k, u->sw, k, 0.0, u->work,
                 total);
-    return pack_real(u, 1, k, total, u->work, &of->to_y);
+    return of->of->reduced ? pack_real(u, 1, k, total, u->work, &of->to_y) : pack(u, 1, k, total, u->work, &of->to_y);
 }
 
 static flx_status pack_fit(const setup* u, flx_samples* of)

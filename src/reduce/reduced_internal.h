@@ -21,7 +21,7 @@ typedef struct flx_samples
     // in a subspace; what rounds use is of the solver's precision, and where that is double the same as above
     flx_panel from_a; // [total][k] S W
     flx_panel from_y; // of rounds; fits: S W H^-1 L; secs: V; weights: S W
-    flx_panel to_y;   // of rounds; fits: M; secs: V^T xi w; weights: H^-1 (S W)^T xi w
+    flx_panel to_y;   // of rounds; fits: M; secs: V^T xi w; weights: H^-1 (S W)^T xi w, of attachments in double
     void *    z_real, *p_real, *z0_real;
 } flx_samples;
 
