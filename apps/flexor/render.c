@@ -55,6 +55,7 @@ static int camera_named(cli* c, const char* name, flx_render_options* o)
     }
     flx_scene_options options = flx_scene_options_default();
     options.data_path         = cli_text(c, "data", data);
+    options.skip_files        = true; // a recording is drawn without the meshes it came from
     const flx_status status   = flx_scene_read(c->ctx, path, &options, &scene);
     free(path);
     free(data);

@@ -2,6 +2,7 @@
 #include "scene/manual.h"
 
 #include "base/file.h"
+#include "scene/reader.h"
 #include "scene/units.h"
 
 #include <string.h>
@@ -113,10 +114,7 @@ static void value(flx__text* t, const flx__field* field)
         flx__text_print(t, "number or three, %s", unit);
         break;
     case FLX__REF:
-        flx__text_print(t, "name of a %s",
-                        field->names == FLX__BODIES  ? "body"
-                        : field->names == FLX__BONES ? "bone"
-                                                     : "obstacle");
+        flx__text_print(t, "name of %s", flx__names_one(field->names));
         break;
     case FLX__REFS:
         flx__text_print(t, "names of %s", field->names == FLX__BONES ? "bones" : "bodies");

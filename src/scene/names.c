@@ -11,16 +11,19 @@ static const struct
 {
     const char* list; // key at the top of the scene
     const char* what;
+    const char* one;
     const char* many;
 } kinds[FLX__NAMES_COUNT] = {
-    [FLX__JOINTS] = {"joints", "joint", "joints"},     [FLX__BODIES] = {"bodies", "body", "bodies"},
-    [FLX__BONES] = {"bones", "bone", "bones"},         [FLX__OBSTACLES] = {"obstacles", "obstacle", "obstacles"},
-    [FLX__CAMERAS] = {"cameras", "camera", "cameras"},
+    [FLX__JOINTS]    = {"joints", "joint", "a joint", "joints"},
+    [FLX__BODIES]    = {"bodies", "body", "a body", "bodies"},
+    [FLX__BONES]     = {"bones", "bone", "a bone", "bones"},
+    [FLX__OBSTACLES] = {"obstacles", "obstacle", "an obstacle", "obstacles"},
+    [FLX__CAMERAS]   = {"cameras", "camera", "a camera", "cameras"},
 };
 
-const char* flx__names_what(flx__names_kind kind)
+const char* flx__names_one(flx__names_kind kind)
 {
-    return kinds[kind].what;
+    return kinds[kind].one;
 }
 
 /// Bodies without a name are called body0, body1, ...

@@ -257,7 +257,7 @@ static void read_ref(flx__reader* r, const flx__field* field, const flx__node* n
     else
     {
         char what[64];
-        flx__print_c(what, sizeof what, "the name of a %s", flx__names_what(field->names));
+        flx__print_c(what, sizeof what, "the name of %s", flx__names_one(field->names));
         wants(r, node, what);
     }
 }

@@ -43,7 +43,7 @@ void    flx__names_collect(flx__reader* r, const flx__node* root);
 int32_t flx__names_find(const flx__reader* r, flx__names_kind kind, const char* name); // -1 when there is none
 /// Find a name or report it with the nearest one.
 int32_t     flx__names_resolve(flx__reader* r, flx__names_kind kind, const flx__node* word);
-const char* flx__names_what(flx__names_kind kind); // "bone"
+const char* flx__names_one(flx__names_kind kind); // "a bone"
 
 /// Put the --set values into the tree, making sections as needed.
 void flx__overrides_apply(flx__reader* r, flx__node* root);

@@ -458,7 +458,7 @@ static const flx__field contact_fields[] = {
       .help = "what the body may touch" },
     { .key = "region", .kind = FLX__SHAPE, AT(flx_contact_desc, region), .section = &shape, .words = "auto|all",
       .shown = "auto",
-      .help = "which part of the surface, at rest; auto: proposed from the motion" },
+      .help = "which part of the surface, at rest; auto: proposed from the motion, or all of a cloth" },
     { .key = "law", .kind = FLX__WORD, AT(flx_contact_desc, law), .words = "unilateral|spring",
       .help = "unilateral: pushes only, along the normal; spring: pulls to the target in all directions while it "
               "penetrates" },

@@ -740,6 +740,14 @@ class Pictures(Cli):
         self.flexor("export", "b", "-o", "x/b.pvd", "--every", "2")
         self.assertTrue((self.here / "x" / "b.pvd").exists())
 
+    def test_a_recording_is_drawn_by_its_scenes_cameras_when_the_meshes_are_gone(self):
+        self.write("t.obj", TRIANGLE)
+        scene = self.write("rag.yaml", "flexor: 1\nbodies: {cloth: t.obj, constraints: {spring: 1 N/m}}\nrun: {frames: 1}\n"
+                                       "solver: {mode: dynamic}\ncameras: [{name: side, from: [0.3, -3, 1], at: [0.3, 0, 0]}]\n")
+        self.flexor("run", scene, "-o", "rag", "-q")
+        (self.here / "t.obj").unlink()
+        self.flexor("render", "rag", "--camera", "side", "--size", "64x48")
+
     def test_obstacles_and_bones_are_in_pictures_and_exports(self):
         self.write("t.obj", TETRA)
         scene = self.write("s.yaml", "flexor: 1\nbodies:\n  - {name: b, surface: t.obj, lattice: {tets: 500}}\n"
