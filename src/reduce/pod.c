@@ -1,6 +1,8 @@
 // POD by thin SVD of weighted snapshots, or by randomised subspace iteration.
 #include "reduce/pod.h"
 
+#include "reduce/random.h"
+
 #include "reduce/decompose.h"
 #include "reduce/lapack.h"
 
@@ -62,26 +64,6 @@ static void weigh(int64_t rows, int32_t cols, const double* snapshot, const doub
 
 // --- randomised range finder ------------------------------------------------------------------------------------
 
-/// splitmix64, uniform in (0, 1)
-static double uniform(uint64_t* seed)
-{
-    uint64_t z = (*seed += UINT64_C(0x9E3779B97F4A7C15));
-    z          = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    z          = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-    return ((double)((z ^ (z >> 31)) >> 12) + 0.5) * 0x1.0p-52;
-}
-
-/// By pairs, polar form of the normal distribution.
-static void gaussian(uint64_t seed, int64_t count, double* out)
-{
-    for (int64_t i = 0; i < count; i += 2)
-    {
-        const double radius = sqrt(-2 * log(uniform(&seed))), angle = 6.283185307179586 * uniform(&seed);
-        out[i] = radius * cos(angle);
-        if (i + 1 < count) out[i + 1] = radius * sin(angle);
-    }
-}
-
 /// Columns of a [m][n] := an orthonormal basis of their span (of more, when they are dependent); m >= n.
 static flx_status orthonormalise(flx_context* ctx, int m, int n, double* a)
 {
@@ -113,7 +95,7 @@ static flx_status random_svd(flx_context* ctx, int m, int n, const double* x, in
     FLX_NEW(ctx, row, (int64_t)n * size);
     FLX_NEW(ctx, small, (int64_t)size * size);
     FLX_NEW(ctx, vt, (int64_t)size * n);
-    gaussian(o->seed, (int64_t)n * size, row);
+    flx__random_normals(o->seed, (int64_t)n * size, row);
     for (int32_t k = 0;; ++k)
     {
         cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m, size, n, 1, x, m, row, n, 0, range, m);

@@ -4,7 +4,8 @@
 //   if p lies in span V:  1/2 |S q - p|^2 = 1/2 |Pi (S q - p)|^2 + 1/2 |(I - Pi) S q|^2                (norms in W)
 //   E_r(q) = inertia + held + 1/2 |(I - Pi) S q|^2 + sum_E xi_j w_j/2 dist^2(V_j eta, manifold_j),  eta = V^T W S q
 // This is an energy of Projective Dynamics with a constant matrix, so rounds never raise it, for any xi >= 0; what is
-// outside of span V keeps its full stiffness; and it commutes with rotations, since V is shared by the axes.
+// outside of span V keeps its full stiffness; and it commutes with rotations, since V is shared by the axes. Elements
+// that are never projected onto anything but zero are outside of it as they are.
 //
 //   B = S^T W V, K = B^T A^-1 B, G = sum xi_j w_j V_j^T V_j, C = G - I
 //   matrix A + B C B^T;  K_r = K (I + C K)^-1 = K^1/2 (I + K^1/2 C K^1/2)^-1 K^1/2,  T = A^-1 B (I + C K)^-1
@@ -23,6 +24,29 @@
 #include <math.h>
 #include <string.h>
 
+/// Elements whose projection is zero in every frame, as that of bending where the sheet is flat at rest: 1/2 |S q|^2 is
+/// all of their energy, so they need no mode and are held exactly.
+static void find_linear(const flx_constraint_batch* batch, const flx_batch_snapshots* s, uint8_t* linear)
+{
+    const int64_t each = 3 * (int64_t)batch->type->rows;
+    for (int64_t j = 0; j < batch->count; ++j)
+    {
+        linear[j] = 1;
+        for (int64_t f = 0; f < s->frames && linear[j]; ++f)
+            for (int64_t k = j * each; k < (j + 1) * each; ++k)
+                if (s->p[f * s->rows * 3 + k] != 0.0) linear[j] = 0;
+    }
+}
+
+/// a [rows][columns], by columns: the rows of linear elements := 0.
+static void clear_linear(const flx_constraint_batch* batch, const uint8_t* linear, int64_t rows, int64_t columns,
+                         double* a)
+{
+    for (int64_t c = 0; c < columns; ++c)
+        for (int64_t i = 0; i < rows; ++i)
+            if (linear[i / batch->type->rows]) a[c * rows + i] = 0.0;
+}
+
 flx_status flx__secs_basis(flx_trainer* t, int32_t b)
 {
     flx_status                  status  = FLX_OK;
@@ -30,16 +54,22 @@ flx_status flx__secs_basis(flx_trainer* t, int32_t b)
     const flx_batch_snapshots*  s       = &t->snapshot[b];
     flx_pod_options             options = flx__pod_options_default();
     double *                    split = NULL, *weight = NULL;
+    uint8_t*                    linear = NULL;
     FLX_NEW(t->ctx, split, s->rows * 6 * s->frames);
     FLX_NEW(t->ctx, weight, s->rows);
+    FLX_NEW(t->ctx, linear, batch->count);
+    find_linear(batch, s, linear);
     flx__pod_split_axes(s->rows, s->frames, s->p, split);
     flx__pod_split_axes(s->rows, s->frames, s->z, split + s->rows * 3 * s->frames);
+    clear_linear(batch, linear, s->rows, 6 * s->frames, split);
     for (int64_t i = 0; i < s->rows; ++i) weight[i] = batch->weight[i / batch->type->rows];
     options.most_modes = t->options->modes;
     options.truncation = t->options->truncation;
     options.row_weight = weight;
     FLX_TRY(flx__pod_create(t->ctx, s->rows, 6 * s->frames, split, &options, &t->basis[b]));
+    clear_linear(batch, linear, s->rows, t->basis[b].rank, t->basis[b].mode); // no rounding there to choose them by
 done:
+    flx__free(t->ctx, linear);
     flx__free(t->ctx, split);
     flx__free(t->ctx, weight);
     return status;

@@ -1,5 +1,7 @@
 #include "reduce/trial.h"
 
+#include "reduce/varied.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -76,6 +78,49 @@ flx_status flx__trial_train_on_all(const flx_trial_bench* bench, const flx_reduc
     FLX_NEW(e->system->ctx, q, each * e->run_count * 3 * e->system->n);
     for (int32_t run = 0; run < e->run_count; ++run)
         if (run != FLX_RUN_UNSEEN) FLX_TRY(learn_run(e, run, q, &count));
+    const flx_training training = {.frame_count = count, .q = q};
+    FLX_TRY(flx__reduce_train(e->system, &training, options, out));
+done:
+    flx__free(e->system->ctx, q);
+    return status;
+}
+
+/// Append every FLX_LAB_STRIDE-th frame of a varied run to q.
+static flx_status learn_varied(const flx_trial_bench* bench, int32_t run, double* q, int32_t* count)
+{
+    flx_status            status = FLX_OK;
+    const flx_experiment* e      = bench->experiment;
+    const size_t          length = 3 * (size_t)e->system->n;
+    const flx_pd_drive    drive  = flx__experiment_drive(e, FLX_RUN_TRAIN);
+    flx_pd_state          state  = {0};
+    flx_varied            varied = {0};
+    FLX_TRY(flx__varied_create(e->system, e->frames, 1, bench->full[FLX_RUN_TRAIN].q, run, &varied));
+    FLX_TRY(flx__experiment_start(e, FLX_RUN_TRAIN, &state));
+    for (int32_t f = 1; f <= e->frames; ++f)
+    {
+        flx__varied_push(&varied, f, state.v);
+        FLX_TRY(flx__pd_frame(e->system, &drive, FLX_LAB_ROUNDS, &state, NULL, NULL));
+        flx__varied_watch(&varied, f, state.q);
+        if (f % FLX_LAB_STRIDE == 0) memcpy(q + length * (size_t)(*count)++, state.q, length * sizeof *q);
+    }
+done:
+    flx__varied_release(&varied);
+    flx__pd_state_release(e->system->ctx, &state);
+    return status;
+}
+
+flx_status flx__trial_train_varied(const flx_trial_bench* bench, const flx_reduction_options* options, int32_t runs,
+                                   flx_reduced_model** out)
+{
+    flx_status            status = FLX_OK;
+    const flx_experiment* e      = bench->experiment;
+    const int64_t         length = 3 * (int64_t)e->system->n, each = e->frames / FLX_LAB_STRIDE;
+    int32_t               count = e->frames + 1;
+    double*               q     = NULL;
+    *out                        = NULL;
+    FLX_NEW(e->system->ctx, q, (count + runs * each) * length);
+    memcpy(q, bench->full[FLX_RUN_TRAIN].q, (size_t)(count * length) * sizeof *q);
+    for (int32_t run = 0; run < runs; ++run) FLX_TRY(learn_varied(bench, run, q, &count));
     const flx_training training = {.frame_count = count, .q = q};
     FLX_TRY(flx__reduce_train(e->system, &training, options, out));
 done:

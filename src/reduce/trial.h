@@ -29,6 +29,11 @@ flx_status flx__trial_train(const flx_trial_bench* bench, const flx_reduction_op
 flx_status flx__trial_train_on_all(const flx_trial_bench* bench, const flx_reduction_options* options,
                                    flx_reduced_model** out);
 
+/// The same from the training run and `runs` varied ones (varied.h), F frames each. Of these every
+/// FLX_LAB_STRIDE-th is learnt from, of the training run all.
+flx_status flx__trial_train_varied(const flx_trial_bench* bench, const flx_reduction_options* options, int32_t runs,
+                                   flx_reduced_model** out);
+
 typedef struct flx_trial
 {
     flx_verdict verdict;
