@@ -7,11 +7,13 @@
 // so it is the same answer. In b = L^T a, A_r = L L^T, with y_i = L^-1 J_i^T and r_i = n_i (x) y_i in R^3k:
 //   (I + sum_{gap < 0} c r r^T) b = L^T free - sum_{gap < 0} c g r
 // Newton's method: the function is convex and piecewise quadratic, so with an exact search along the way it ends, at
-// the answer. Differs from solver/contact_solve.c: there a matrix of the contacts, here one of the subspace, since more
-// proxies push than it has dimensions. Between rounds the factor stays while the same contacts push.
+// the answer. A step takes the matrix B of those that push, or where they are many more than the subspace has
+// dimensions the one above; between rounds its factor stays while the same contacts push. Differs from
+// solver/contact_solve.c, which has one n2 x n2 inverse and exchanges the contacts of B.
 #include "reduce/reduced_contact.h"
 
 #include "math/mat3.h"
+#include "reduce/panel.h"
 #include "sparse/blas.h"
 
 #include <math.h>
@@ -20,8 +22,10 @@
 #define MOST_STEPS 60 // of Newton's method in a round
 #define GRAIN 256     // proxies of a chunk
 #define CHUNK 64      // rows of r that are added to the matrix at once
-#define AT_REST 1e-9  // of a cell: whether such a gap pushes makes no difference
-#define HARDEST 1e8   // of a point's own resistance 1/|y|^2: what a contact may be stiffer, or rounding shows
+#define LANES (FLX_PANEL_BYTES / (int)sizeof(double))
+#define MOST_BY_CONTACTS 4 // of k: up to there a matrix of the contacts that push costs less than one of 3k unknowns
+#define AT_REST 1e-9       // of a cell: whether such a gap pushes makes no difference
+#define HARDEST 1e8        // of a point's own resistance 1/|y|^2: what a contact may be stiffer, or rounding shows
 
 struct flx_reduced_contact
 {
@@ -29,7 +33,8 @@ struct flx_reduced_contact
     const flx_model*    model;
     int32_t             k, proxy_count;
     flx_proxy*          point;  // [proxies] vertex i alone, weight 1: what detection sees
-    double*             rows;   // [proxies][k] J
+    double*             w;      // [proxies][k] J
+    flx_panel           rows;   // the same, packed
     double*             y;      // [proxies][k] L^-1 J^T
     double*             factor; // [k][k] L, lower by columns
     bool                has_y;  // of this L
@@ -41,16 +46,20 @@ struct flx_reduced_contact
     int32_t*     scratch;            // [proxies]
     flx_contact* found;              // [proxies]
     int32_t      count;              // candidates
-    double*      near;               // [candidates][k] their y
+    flx_panel    near;               // [candidates][k] their y; room for all proxies
     double*      stiffness;          // [candidates] c
     double *     gap, *turn;         // [candidates] gap at b, and how it changes along a step
     double*      moved;              // [candidates][3]
     uint8_t *    pushes, *in_matrix; // [candidates]
     bool         has_factor;
     double *     b, *free, *step, *work; // [3][k]
-    double*      matrix;                 // [3k][3k]
-    double*      r;                      // [CHUNK][3k]
-    uint8_t*     pushing;                // [proxies] at the frame's end
+    int32_t      pusher_count;
+    int32_t*     pusher;      // [proxies] candidates that are in the matrix
+    bool         by_contacts; // it is B of them; else I + sum c r r^T
+    double*      matrix;      // [3k][3k], or as many as MOST_BY_CONTACTS k
+    double*      r;           // [CHUNK][3k], or [MOST_BY_CONTACTS k][k]
+    double*      lambda;      // [proxies] N
+    uint8_t*     pushing;     // [proxies] at the frame's end
 
     int64_t                   entries;
     flx_reduced_contact_stats stats;
@@ -82,9 +91,10 @@ static flx_status allocate(flx_reduced_contact* t)
     double** const by_proxy[] = {&t->stiffness, &t->gap, &t->turn};
     double** const by_mode[]  = {&t->b, &t->free, &t->step, &t->work};
     FLX_NEW_ZERO(ctx, t->point, p);
-    FLX_NEW_ZERO(ctx, t->rows, p * k);
+    FLX_NEW_ZERO(ctx, t->w, p * k);
     FLX_NEW(ctx, t->y, p * k);
-    FLX_NEW(ctx, t->near, p * k);
+    FLX_NEW(ctx, t->lambda, p);
+    FLX_NEW(ctx, t->pusher, p);
     FLX_NEW(ctx, t->place, 3 * p);
     FLX_NEW(ctx, t->moved, 3 * p);
     FLX_NEW(ctx, t->scratch, p);
@@ -94,9 +104,9 @@ static flx_status allocate(flx_reduced_contact* t)
     FLX_NEW_ZERO(ctx, t->in_matrix, p);
     FLX_NEW_ZERO(ctx, t->pushing, p);
     for (size_t i = 0; i < sizeof by_mode / sizeof *by_mode; ++i) FLX_NEW_ZERO(ctx, *by_mode[i], 3 * k);
-    FLX_NEW(ctx, t->matrix, 9 * k * k);
+    FLX_NEW(ctx, t->matrix, MOST_BY_CONTACTS * MOST_BY_CONTACTS * k * k);
     FLX_NEW(ctx, t->factor, k * k);
-    FLX_NEW(ctx, t->r, CHUNK * 3 * k);
+    FLX_NEW(ctx, t->r, (MOST_BY_CONTACTS * k > 3 * CHUNK ? MOST_BY_CONTACTS * k : 3 * CHUNK) * k);
 done:
     return status;
 }
@@ -119,9 +129,11 @@ flx_status flx__reduced_contact_create(flx_context* ctx, const flx_model* m, con
             t->point[i].vertex[c] = i;
             if (m->proxy[i].weight[c] != 0)
                 cblas_daxpy(t->k, m->proxy[i].weight[c], reduced->w + (int64_t)m->proxy[i].vertex[c] * t->k, 1,
-                            t->rows + (int64_t)i * t->k, 1);
+                            t->w + (int64_t)i * t->k, 1);
         }
     }
+    FLX_TRY(flx__panel_create(ctx, FLX_PRECISION_DOUBLE, 1, t->proxy_count, t->k, t->w, &t->rows));
+    FLX_TRY(flx__panel_create(ctx, FLX_PRECISION_DOUBLE, 1, t->proxy_count, t->k, t->w, &t->near));
     *out = t;
     t    = NULL;
 done:
@@ -132,9 +144,11 @@ done:
 void flx__reduced_contact_destroy(flx_reduced_contact* t)
 {
     if (!t) return;
-    void* const owned[] = {t->point, t->rows, t->y,         t->near,   t->place,     t->moved,   t->scratch,
-                           t->found, t->gap,  t->stiffness, t->turn,   t->b,         t->free,    t->step,
-                           t->work,  t->r,    t->matrix,    t->pushes, t->in_matrix, t->pushing, t->factor};
+    void* const owned[] = {t->point,  t->w,         t->y,       t->place,  t->moved,  t->scratch, t->found, t->gap,
+                           t->turn,   t->stiffness, t->b,       t->free,   t->step,   t->work,    t->r,     t->matrix,
+                           t->pushes, t->in_matrix, t->pushing, t->factor, t->pusher, t->lambda};
+    flx__panel_release(t->ctx, &t->rows);
+    flx__panel_release(t->ctx, &t->near);
     for (size_t i = 0; i < sizeof owned / sizeof *owned; ++i) flx__free(t->ctx, owned[i]);
     flx__free(t->ctx, t);
 }
@@ -145,7 +159,7 @@ void flx__reduced_contact_factor(flx_reduced_contact* t, const double* factor)
     if (t->has_y && memcmp(t->factor, factor, bytes) == 0) return;
     t->has_y = true;
     memcpy(t->factor, factor, bytes);
-    memcpy(t->y, t->rows, (size_t)t->proxy_count * (size_t)t->k * sizeof *t->y);
+    memcpy(t->y, t->w, (size_t)t->proxy_count * (size_t)t->k * sizeof *t->y);
     cblas_dtrsm(CblasRowMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, t->proxy_count, t->k, 1.0, factor,
                 t->k, t->y, t->k);
 }
@@ -154,31 +168,35 @@ void flx__reduced_contact_factor(flx_reduced_contact* t, const double* factor)
 
 typedef struct product
 {
-    int32_t       k;
-    const double *m, *x; // [..][k], [k][3]
-    double*       y;     // [..][3]
+    const flx_panel* panel;
+    const double*    x; // [k][3]
+    double*          y; // [rows][3]
 } product;
 
 static void product_range(void* user, int64_t begin, int64_t end, int32_t worker)
 {
     (void)worker;
     const product* p = user;
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)(end - begin), 3, p->k, 1.0, p->m + begin * p->k, p->k,
-                p->x, 3, 0.0, p->y + 3 * begin, 3);
+    flx__panel_multiply_rows(p->panel, begin, end, p->x, p->y + 3 * begin);
 }
 
-static void multiply(flx_reduced_contact* t, int32_t rows, const double* m, const double* x, double* y)
+static void multiply(flx_reduced_contact* t, const flx_panel* panel, const double* x, double* y)
 {
-    product p = {t->k, m, x, y};
-    flx__parallel_for(t->ctx, rows, GRAIN, product_range, &p);
+    product p = {panel, x, y};
+    flx__parallel_for(t->ctx, panel->rows, GRAIN, product_range, &p);
+    t->entries += (int64_t)panel->rows * (t->k + 3);
 }
 
 /// out [candidates] = n . (y x)
 static void along_normals(flx_reduced_contact* t, const double* x, double* out)
 {
-    multiply(t, t->count, t->near, x, t->moved);
-    t->entries += (int64_t)t->count * (t->k + 3);
+    multiply(t, &t->near, x, t->moved);
     for (int32_t i = 0; i < t->count; ++i) out[i] = flx__dot3(t->found[i].normal, t->moved + 3 * (int64_t)i);
+}
+
+static const double* y_of(const flx_reduced_contact* t, int32_t i)
+{
+    return t->y + (int64_t)t->found[i].proxy * t->k;
 }
 
 /// b := L^T a
@@ -211,18 +229,30 @@ static void find(flx_reduced_contact* t, double time)
     }
 }
 
+/// The candidates' y, as panels are laid out.
+static void pack_near(flx_reduced_contact* t)
+{
+    double* value = t->near.value;
+    t->near.rows  = t->count;
+    for (int32_t i = 0; i < t->count; ++i)
+    {
+        const double* y  = y_of(t, i);
+        double*       at = value + (int64_t)(i / LANES) * LANES * t->k + i % LANES;
+        for (int32_t j = 0; j < t->k; ++j) at[j * LANES] = y[j];
+    }
+}
+
 void flx__reduced_contact_begin(flx_reduced_contact* t, double time, const double* a)
 {
     t->stats = (flx_reduced_contact_stats){0};
-    multiply(t, t->proxy_count, t->rows, a, t->place);
-    t->entries += (int64_t)t->proxy_count * (t->k + 3);
+    multiply(t, &t->rows, a, t->place);
     find(t, time);
     for (int32_t i = 0; i < t->count; ++i)
     {
-        double* y = t->near + (int64_t)i * t->k;
-        memcpy(y, t->y + (int64_t)t->found[i].proxy * t->k, (size_t)t->k * sizeof *y);
-        t->stiffness[i] = fmin(t->stiffness[i], HARDEST / cblas_ddot(t->k, y, 1, y, 1));
+        const double *y = y_of(t, i), own = cblas_ddot(t->k, y, 1, y, 1);
+        t->stiffness[i] = fmin(t->stiffness[i], HARDEST / own);
     }
+    pack_near(t);
     enter(t, a, t->b);
     for (int32_t i = 0; i < t->count; ++i) t->gap[i] = t->found[i].gap;
     t->has_factor       = false;
@@ -231,53 +261,120 @@ void flx__reduced_contact_begin(flx_reduced_contact* t, double time, const doubl
 
 // --- a round -------------------------------------------------------------------------------------------------
 
-/// r_i = n (x) y into one row, times sqrt(c)
+/// sqrt(c) n (x) y into one row
 static void write_row(const flx_reduced_contact* t, int32_t i, double* r)
 {
-    const double root = sqrt(t->stiffness[i]);
+    const double  root = sqrt(t->stiffness[i]);
+    const double* y    = y_of(t, i);
     for (int d = 0; d < 3; ++d)
-        for (int32_t j = 0; j < t->k; ++j)
-            r[d * t->k + j] = root * t->found[i].normal[d] * t->near[(int64_t)i * t->k + j];
+        for (int32_t j = 0; j < t->k; ++j) r[d * t->k + j] = root * t->found[i].normal[d] * y[j];
 }
 
-/// The Cholesky factor of I + sum over pushing contacts of c r r^T, unless it is there.
-static void factor_pushing(flx_reduced_contact* t)
+/// I + sum c r r^T over those that push.
+static void sum_rows(flx_reduced_contact* t)
 {
     const int32_t size = 3 * t->k;
-    if (t->has_factor && memcmp(t->in_matrix, t->pushes, (size_t)t->count) == 0) return;
     memset(t->matrix, 0, (size_t)size * (size_t)size * sizeof *t->matrix);
     for (int32_t i = 0; i < size; ++i) t->matrix[(int64_t)i * (size + 1)] = 1.0;
-    int32_t waiting = 0;
-    for (int32_t i = 0; i <= t->count; ++i)
+    for (int32_t first = 0; first < t->pusher_count; first += CHUNK)
     {
-        if (i < t->count && t->pushes[i]) write_row(t, i, t->r + (int64_t)waiting++ * size);
-        if (waiting == 0 || (waiting < CHUNK && i < t->count)) continue;
-        cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, size, waiting, 1.0, t->r, size, 1.0, t->matrix, size);
-        waiting = 0;
+        const int32_t rows = t->pusher_count - first < CHUNK ? t->pusher_count - first : CHUNK;
+        for (int32_t i = 0; i < rows; ++i) write_row(t, t->pusher[first + i], t->r + (int64_t)i * size);
+        cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, size, rows, 1.0, t->r, size, 1.0, t->matrix, size);
     }
-    (void)flx__dense_cholesky_f64(t->ctx, size, t->matrix, size, NULL); // I and more: positive definite
+}
+
+/// B of those that push; their y into t->r.
+static void compare_rows(flx_reduced_contact* t)
+{
+    const int32_t size = t->pusher_count;
+    for (int32_t i = 0; i < size; ++i)
+        memcpy(t->r + (int64_t)i * t->k, y_of(t, t->pusher[i]), (size_t)t->k * sizeof *t->r);
+    cblas_dsyrk(CblasRowMajor, CblasUpper, CblasNoTrans, size, t->k, 1.0, t->r, t->k, 0.0, t->matrix, size);
+    for (int32_t i = 0; i < size; ++i)
+    {
+        const double* normal = t->found[t->pusher[i]].normal;
+        for (int32_t j = i; j < size; ++j)
+            t->matrix[(int64_t)i * size + j] *= flx__dot3(normal, t->found[t->pusher[j]].normal);
+        t->matrix[(int64_t)i * (size + 1)] += 1 / t->stiffness[t->pusher[i]];
+    }
+}
+
+/// The Cholesky factor of one of the two, unless it is there.
+static void factor_pushing(flx_reduced_contact* t)
+{
+    if (t->has_factor && memcmp(t->in_matrix, t->pushes, (size_t)t->count) == 0) return;
+    t->pusher_count = 0;
+    for (int32_t i = 0; i < t->count; ++i)
+        if (t->pushes[i]) t->pusher[t->pusher_count++] = i;
+    t->by_contacts     = t->pusher_count <= MOST_BY_CONTACTS * t->k;
+    const int32_t size = t->by_contacts ? t->pusher_count : 3 * t->k;
+    if (t->by_contacts)
+        compare_rows(t);
+    else
+        sum_rows(t);
+    // positive definite both, by I and 1/c, and no contact is so stiff that rounding could tell
+    (void)flx__dense_cholesky_f64(t->ctx, size, t->matrix, size, NULL);
     memcpy(t->in_matrix, t->pushes, (size_t)t->count);
     t->has_factor = true;
 }
 
-/// step := the minimiser for those that push now, less b. The gradient is b - free + sum c gap r.
+static void solve_factored(const flx_reduced_contact* t, int32_t size, double* x)
+{
+    cblas_dtrsv(CblasRowMajor, CblasUpper, CblasTrans, CblasNonUnit, size, t->matrix, size, x, 1);
+    cblas_dtrsv(CblasRowMajor, CblasUpper, CblasNoTrans, CblasNonUnit, size, t->matrix, size, x, 1);
+}
+
+/// step += sum of weight r over those that push
+static void add_rows(flx_reduced_contact* t, const double* weight)
+{
+    for (int32_t i = 0; i < t->pusher_count; ++i)
+    {
+        const double *y = y_of(t, t->pusher[i]), *n = t->found[t->pusher[i]].normal;
+        const double  f[3] = {weight[i] * n[0], weight[i] * n[1], weight[i] * n[2]};
+        for (int32_t j = 0; j < t->k; ++j)
+            for (int d = 0; d < 3; ++d) t->step[3 * j + d] += y[j] * f[d];
+    }
+}
+
+/// lambda from B lambda = -(gap + r . (free - b)), step = free - b + sum lambda r
+static void step_by_contacts(flx_reduced_contact* t)
+{
+    for (int32_t i = 0; i < t->pusher_count; ++i)
+    {
+        const double *y = y_of(t, t->pusher[i]), *n = t->found[t->pusher[i]].normal;
+        double        moved[3] = {0};
+        for (int32_t j = 0; j < t->k; ++j)
+            for (int d = 0; d < 3; ++d) moved[d] += y[j] * t->step[3 * j + d];
+        t->lambda[i] = -t->gap[t->pusher[i]] - flx__dot3(n, moved);
+    }
+    solve_factored(t, t->pusher_count, t->lambda);
+    add_rows(t, t->lambda);
+}
+
+/// (I + sum c r r^T) step = free - b - sum c gap r
+static void step_by_modes(flx_reduced_contact* t)
+{
+    const int32_t k = t->k;
+    for (int32_t i = 0; i < t->pusher_count; ++i) t->lambda[i] = -t->stiffness[t->pusher[i]] * t->gap[t->pusher[i]];
+    add_rows(t, t->lambda);
+    for (int32_t j = 0; j < k; ++j)
+        for (int d = 0; d < 3; ++d) t->work[d * k + j] = t->step[3 * j + d]; // r has x, y and z one after the other
+    solve_factored(t, 3 * k, t->work);
+    for (int32_t j = 0; j < k; ++j)
+        for (int d = 0; d < 3; ++d) t->step[3 * j + d] = t->work[d * k + j];
+}
+
+/// step := the minimiser for those that push now, less b.
 static void newton_step(flx_reduced_contact* t)
 {
-    const int32_t k = t->k, size = 3 * k;
-    for (int32_t i = 0; i < size; ++i) t->step[i] = t->work[i] = t->free[i] - t->b[i];
+    for (int32_t i = 0; i < 3 * t->k; ++i) t->step[i] = t->free[i] - t->b[i];
     if (!memchr(t->pushes, 1, (size_t)t->count)) return;
     factor_pushing(t);
-    for (int32_t i = 0; i < t->count; ++i)
-        if (t->pushes[i])
-            cblas_dger(CblasRowMajor, k, 3, -t->stiffness[i] * t->gap[i], t->near + (int64_t)i * k, 1,
-                       t->found[i].normal, 1, t->work, 3);
-    for (int32_t j = 0; j < k; ++j)
-        for (int d = 0; d < 3; ++d) t->step[d * k + j] = t->work[3 * j + d]; // r has x, y and z one after the other
-    cblas_dtrsv(CblasRowMajor, CblasUpper, CblasTrans, CblasNonUnit, size, t->matrix, size, t->step, 1);
-    cblas_dtrsv(CblasRowMajor, CblasUpper, CblasNoTrans, CblasNonUnit, size, t->matrix, size, t->step, 1);
-    for (int32_t j = 0; j < k; ++j)
-        for (int d = 0; d < 3; ++d) t->work[3 * j + d] = t->step[d * k + j];
-    memcpy(t->step, t->work, (size_t)size * sizeof *t->step);
+    if (t->by_contacts)
+        step_by_contacts(t);
+    else
+        step_by_modes(t);
 }
 
 /// Slope of the function at b + share x step.
@@ -298,7 +395,7 @@ static double search(const flx_reduced_contact* t)
 {
     double low = 0, high = 1;
     if (slope(t, 1) <= 0) return 1;
-    for (int i = 0; i < 40; ++i)
+    for (int i = 0; i < 24; ++i)
     {
         const double middle = 0.5 * (low + high);
         if (slope(t, middle) > 0)

@@ -277,27 +277,30 @@ static void rounds_touch_proxies_only(void** state)
     "solver: {mode: dynamic, precision: double, outer: 10, substeps: 4, damping: 4, proximal: 1000}\n"                 \
     "run: {frames: 30, fps: 30}\n"
 
-/// At rest the floor carries the weight, dynamic and quasi-static.
+/// At rest the floor carries the weight, dynamic and quasi-static; with modes for its 25 proxies, and with 4 affine
+/// ones, whose matrix is then the smaller one.
 static void a_block_is_carried_by_the_floor(void** state)
 {
     (void)state;
     static const char* const still[] = {"solver.mode=quasistatic"};
-    for (int i = 0; i < 2; ++i)
+    for (int run = 0; run < 4; ++run)
     {
-        fixture f;
+        const int i = run % 2, affine = run / 2;
+        fixture   f;
         fixture_start(&f, 2);
         fixture_box(&f, "block.mesh", (const int[3]){4, 4, 4}, (const double[3]){0, 0, 0}, 0.05, 1, 0);
         fixture_open(&f, BLOCK, i, still);
         flx_context*       ctx     = f.ctx;
-        flx_reduced_model* model   = learn(&f, "w_ecsw", 12, 10);
+        flx_reduced_model* model   = learn(&f, "w_ecsw", affine ? 4 : 12, 10);
         flx_reduced*       reduced = NULL;
         flx_step_stats     stats   = {0};
         CHECK_OK(flx_reduced_create(ctx, f.model, model, &reduced));
         for (int step = 0; step < (i == 0 ? 120 : 60); ++step) CHECK_OK(flx_reduced_step(reduced, f.state, &stats));
         print_message("error %.2g, force %.6g N, deepest %.2g m\n", flx_reduced_model_get_info(model).error,
                       stats.contact_force[2], stats.penetration);
+        assert_int_equal(stats.active, 25);
         CHECK_NEAR(stats.contact_force[2], 9.81 * 1000 * 0.2 * 0.2 * 0.2, i == 0 ? 0.05 : 0.5);
-        CHECK_BELOW(flx_reduced_model_get_info(model).error, 1e-4);
+        CHECK_BELOW(flx_reduced_model_get_info(model).error, affine ? 2e-3 : 1e-5); // no bulge, 1.4e-3
         flx_reduced_destroy(reduced);
         flx_reduced_model_destroy(model);
         fixture_end(&f);
