@@ -16,22 +16,22 @@ static flx_status columns(flx_context* ctx, int32_t n, double* out[3])
     return FLX_OK;
 }
 
-/// What the contact solve needs of a solver (solver.c makes the same from a scene). All vertices are prone here.
+/// What the contact solve needs of a solver. All vertices are prone here.
 static flx_status make_solver(inner* in, int32_t count)
 {
     flx_status        status = FLX_OK;
     flx_context*      ctx    = in->ctx;
     flx_solver*       s      = &in->solver;
     flx_contact_work* w      = &s->contact;
-    const int64_t     n2 = in->n2, most = count < FLX_MOST_PUSHING ? count : FLX_MOST_PUSHING;
-    *s = (flx_solver){.ctx         = ctx,
-                      .model       = &in->model,
-                      .settings    = flx_settings_default(),
-                      .kernel      = flx__kernels_for(flx__context_isa(ctx)),
-                      .single      = true,
-                      .has_contact = true,
-                      .n           = in->n2,
-                      .n2          = in->n2};
+    const int64_t     n2     = in->n2;
+    *s                       = (flx_solver){.ctx         = ctx,
+                                            .model       = &in->model,
+                                            .settings    = flx_settings_default(),
+                                            .kernel      = flx__kernels_for(flx__context_isa(ctx)),
+                                            .single      = true,
+                                            .has_contact = true,
+                                            .n           = in->n2,
+                                            .n2          = in->n2};
     FLX_TRY(columns(ctx, in->n2, s->reduced));
     FLX_TRY(columns(ctx, in->n2, s->delta));
     FLX_TRY(columns(ctx, in->n2, s->push));
@@ -40,23 +40,11 @@ static flx_status make_solver(inner* in, int32_t count)
     FLX_NEW_ZERO(ctx, s->x, 3 * n2);
     s->dense         = flx__alloc(ctx, n2 * n2, sizeof(float));
     s->schur_inverse = flx__alloc(ctx, n2 * n2, sizeof(float));
-    w->capacity = w->count = w->proxy_count = count;
-    w->most                                 = (int32_t)most;
-    w->contact                              = in->contact;
-    w->rows                                 = flx__alloc(ctx, most * n2, sizeof(float));
-    if (!s->dense || !s->schur_inverse || !w->rows) return FLX_ERR_MEMORY;
-    FLX_NEW(ctx, w->free_gap, count);
-    FLX_NEW(ctx, w->pushing, most);
-    FLX_NEW(ctx, w->place, count);
-    FLX_NEW(ctx, w->slot, count);
+    if (!s->dense || !s->schur_inverse) return FLX_ERR_MEMORY;
+    FLX_TRY(flx__contact_work_create(ctx, count, 0, in->n2, true, w));
     for (int32_t i = 0; i < count; ++i) w->slot[i] = -1; // no squeezed elements
-    w->gram_ld = most + 8;
-    FLX_NEW(ctx, w->row, most);
-    FLX_NEW(ctx, w->gram, most * w->gram_ld);
-    FLX_NEW(ctx, w->q, most);
-    FLX_NEW(ctx, w->guess, most);
-    FLX_NEW_ZERO(ctx, w->lambda, 3 * most);
-    FLX_TRY(flx__lcp_create(ctx, (int32_t)most, &w->lcp));
+    w->count = w->proxy_count = count;
+    in->contact               = w->contact;
 done:
     return status;
 }
@@ -105,7 +93,6 @@ static flx_status choose_contacts(inner* in, const body* arm)
     flx_contact*  all    = NULL;
     int32_t       first = 0, last = in->active;
     FLX_NEW(in->ctx, all, count);
-    FLX_NEW(in->ctx, in->contact, count);
     body_contacts(arm, count, all);
     for (int32_t i = 0; i < count; ++i)
     {
@@ -125,7 +112,6 @@ flx_status inner_create(flx_context* ctx, const body* arm, int32_t active, int32
     const int32_t n2 = arm->a.n - arm->free_count, count = active + candidates;
     const int64_t nn = (int64_t)n2 * n2;
     *in = (inner){.ctx = ctx, .n2 = n2, .active = active, .candidates = candidates, .stiffness = STIFFNESS};
-    FLX_TRY(choose_contacts(in, arm));
     FLX_NEW(ctx, in->lambda, active);
     FLX_TRY(columns(ctx, n2, in->r));
     FLX_NEW_ZERO(ctx, in->push, count);
@@ -140,6 +126,7 @@ flx_status inner_create(flx_context* ctx, const body* arm, int32_t active, int32
     in->state = (flx_state){
         .ctx = ctx, .model = &in->model, .push = in->push, .force = in->force, .prone_force = in->prone_force};
     FLX_TRY(make_solver(in, count));
+    FLX_TRY(choose_contacts(in, arm));
     for (int64_t i = 0; i < nn; ++i) in->sigma[i] = (float)schur[i];
     in->solver.schur = in->sigma;
     FLX_TRY(flx__dense_inverse_f64(ctx, n2, schur, n2, NULL));
@@ -151,19 +138,16 @@ done:
 
 void inner_release(inner* in)
 {
-    flx_solver*       s = &in->solver;
-    flx_contact_work* w = &s->contact;
+    flx_solver* s = &in->solver;
     for (int c = 0; c < 3; ++c)
     {
         void* const column[] = {in->r[c], s->reduced[c], s->delta[c], s->push[c], s->narrow_in[c], s->narrow_out[c]};
         for (size_t k = 0; k < sizeof column / sizeof column[0]; ++k) flx__free(in->ctx, column[k]);
     }
-    void* const block[] = {s->x,       s->dense,  s->schur_inverse, w->rows,        w->free_gap,
-                           w->pushing, w->place,  w->gram,          w->row,         w->q,
-                           w->guess,   w->lambda, in->contact,      in->lambda,     in->push,
-                           in->force,  in->scene, in->sigma,        in->prone_force};
+    void* const block[] = {s->x,      s->dense,  s->schur_inverse, in->lambda,     in->push,
+                           in->force, in->scene, in->sigma,        in->prone_force};
     for (size_t k = 0; k < sizeof block / sizeof block[0]; ++k) flx__free(in->ctx, block[k]);
-    flx__lcp_release(in->ctx, &w->lcp);
+    flx__contact_work_release(in->ctx, &s->contact);
 }
 
 double inner_solve(inner* in, flx_law law, flx_strategy strategy)

@@ -10,7 +10,7 @@ typedef struct inner
 {
     flx_context*      ctx;
     int32_t           n2, active, candidates; // candidates come after the active ones and stay apart
-    flx_contact*      contact;                // [active + candidates]
+    flx_contact*      contact;                // [active + candidates] the solver's
     double            stiffness;
     float*            sigma;  // [n2][n2]
     double*           r[3];   // [n2] right-hand side

@@ -329,38 +329,19 @@ done:
 
 static flx_status contact_workspace(flx_solver* s)
 {
-    flx_status        status = FLX_OK;
-    flx_context*      ctx    = s->ctx;
-    const flx_model*  m      = s->model;
-    flx_contact_work* w      = &s->contact;
+    flx_status       status  = FLX_OK;
+    flx_context*     ctx     = s->ctx;
+    const flx_model* m       = s->model;
+    const bool       by_rows = s->settings.strategy == FLX_STRATEGY_COMPLIANCE && !s->everywhere;
 
     s->limits_squeeze = s->has_contact && s->settings.min_stretch > 0 &&
                         s->settings.strategy == FLX_STRATEGY_COMPLIANCE &&
                         m->scene->contact[0].law == FLX_LAW_UNILATERAL;
-    w->capacity = m->proxy_count + (s->limits_squeeze ? m->beta.tet_count : 0);
-    w->most     = w->capacity < FLX_MOST_PUSHING ? w->capacity : FLX_MOST_PUSHING;
-    if (s->limits_squeeze) FLX_NEW_ZERO(ctx, s->squeeze, m->beta.tet_count);
-    FLX_NEW_ZERO(ctx, w->contact, w->capacity);
-    FLX_NEW(ctx, w->scratch, w->capacity);
-    FLX_NEW(ctx, w->slot, w->capacity);
-    if (s->limits_squeeze) FLX_NEW(ctx, w->squeeze_push, 3 * (int64_t)m->beta.tet_count);
-    FLX_NEW(ctx, w->free_gap, w->capacity);
-    FLX_NEW(ctx, w->place, w->capacity);
-    FLX_NEW(ctx, w->pushing, w->most);
-    FLX_NEW(ctx, w->q, w->most);
-    FLX_NEW(ctx, w->guess, w->most);
-    FLX_NEW_ZERO(ctx, w->lambda, 3 * (int64_t)w->most);
-    if (s->everywhere)
-        FLX_TRY(everywhere_workspace(s));
-    else if (s->settings.strategy == FLX_STRATEGY_COMPLIANCE && w->most > 0)
-    {
-        w->rows = flx__alloc(ctx, (int64_t)w->most * s->n2, s->single ? sizeof(float) : sizeof(double));
-        if (!w->rows) return FLX_ERR_MEMORY;
-        w->gram_ld = w->most + 8;
-        FLX_NEW(ctx, w->row, w->most);
-        FLX_NEW(ctx, w->gram, w->most * w->gram_ld);
-        FLX_TRY(flx__lcp_create(ctx, w->most, &w->lcp));
-    }
+    const int32_t squeezable = s->limits_squeeze ? m->beta.tet_count : 0;
+    if (s->limits_squeeze) FLX_NEW_ZERO(ctx, s->squeeze, squeezable);
+    FLX_TRY(flx__contact_work_create(ctx, m->proxy_count + squeezable, 3 * (int64_t)squeezable, by_rows ? s->n2 : 0,
+                                     s->single, &s->contact));
+    if (s->everywhere) FLX_TRY(everywhere_workspace(s));
     if (s->settings.strategy == FLX_STRATEGY_REFACTOR)
     {
         s->dense = flx__alloc(ctx, (int64_t)s->n2 * s->n2, s->single ? sizeof(float) : sizeof(double));
@@ -505,7 +486,7 @@ void flx_solver_destroy(flx_solver* s)
     for (int32_t i = 0; s->self && i < s->model->group_count; ++i) flx__self_contact_destroy(s->self[i]);
     for (int32_t i = 0; s->cloth && i < s->model->group_count; ++i) flx__cloth_contact_destroy(s->cloth[i]);
     flx__free(ctx, s->cloth);
-    flx__lcp_release(ctx, &s->contact.lcp);
+    flx__contact_work_release(ctx, &s->contact);
     flx__accelerator_destroy(s);
     flx__pull_release(s);
     for (int c = 0; c < 3; ++c)
@@ -514,56 +495,42 @@ void flx_solver_destroy(flx_solver* s)
                                 s->delta[c], s->d[c],     s->push[c],  s->narrow_in[c], s->narrow_out[c]};
         for (size_t i = 0; i < sizeof column / sizeof column[0]; ++i) flx__free(ctx, column[i]);
     }
-    flx_contact_work* w       = &s->contact;
-    flx_everywhere*   e       = &s->everywhere_work;
-    void* const       array[] = {s->dense,
-                                 s->pcg_work,
-                                 s->pcg_diagonal,
-                                 s->x,
-                                 s->u,
-                                 s->u_turned,
-                                 s->x_inertial,
-                                 s->x_start,
-                                 s->x_outer,
-                                 s->push_before,
-                                 s->force_before,
-                                 s->prone_before,
-                                 s->spring_force,
-                                 s->bone,
-                                 s->prone,
-                                 s->squeeze,
-                                 s->follower,
-                                 s->follow_weight,
-                                 s->partial,
-                                 s->alpha.force,
-                                 s->alpha.energy,
-                                 s->alpha.inverted,
-                                 s->beta.force,
-                                 s->beta.energy,
-                                 s->beta.inverted,
-                                 s->scratch,
-                                 s->self,
-                                 w->contact,
-                                 w->scratch,
-                                 w->slot,
-                                 w->squeeze_push,
-                                 w->free_gap,
-                                 w->place,
-                                 w->pushing,
-                                 w->q,
-                                 w->guess,
-                                 w->lambda,
-                                 w->rows,
-                                 w->gram,
-                                 w->row,
-                                 e->row,
-                                 e->is_free,
-                                 e->lambda,
-                                 e->g,
-                                 e->z,
-                                 e->p,
-                                 e->bp,
-                                 e->u};
+    flx_everywhere* e       = &s->everywhere_work;
+    void* const     array[] = {s->dense,
+                               s->pcg_work,
+                               s->pcg_diagonal,
+                               s->x,
+                               s->u,
+                               s->u_turned,
+                               s->x_inertial,
+                               s->x_start,
+                               s->x_outer,
+                               s->push_before,
+                               s->force_before,
+                               s->prone_before,
+                               s->spring_force,
+                               s->bone,
+                               s->prone,
+                               s->squeeze,
+                               s->follower,
+                               s->follow_weight,
+                               s->partial,
+                               s->alpha.force,
+                               s->alpha.energy,
+                               s->alpha.inverted,
+                               s->beta.force,
+                               s->beta.energy,
+                               s->beta.inverted,
+                               s->scratch,
+                               s->self,
+                               e->row,
+                               e->is_free,
+                               e->lambda,
+                               e->g,
+                               e->z,
+                               e->p,
+                               e->bp,
+                               e->u};
     for (size_t i = 0; i < sizeof array / sizeof array[0]; ++i) flx__free(ctx, array[i]);
     flx__free(ctx, s);
 }

@@ -183,6 +183,12 @@ struct flx_solver
     flx_step_stats  stats; // of the step in progress
 };
 
+/// contact_work.c: room for `capacity` contacts and `stretch_count` pushes of squeezed elements; with n2 > 0 for a
+/// solve by rows of Sigma^-1 [n2][n2], in single or double precision. What was made so far stays in `w` on failure.
+flx_status flx__contact_work_create(flx_context* ctx, int32_t capacity, int64_t stretch_count, int32_t n2, bool single,
+                                    flx_contact_work* w);
+void       flx__contact_work_release(flx_context* ctx, flx_contact_work* w);
+
 // --- stages of a step, in order -------------------------------------------------------------------------
 
 /// forces.c: r = -dE/dx at s->x of everything but the beta elements and contacts; u is filled. Writes energy, inverted.
