@@ -103,11 +103,3 @@ flx_status flx__block_interpolation_create(flx_context* ctx, const flx_interpola
     for (int d = 0; d < 3 && status != FLX_OK; ++d) flx__interpolation_release(ctx, &out[d]);
     return status;
 }
-
-void flx__interpolation_map(const flx_interpolation* interpolation, int64_t rows, const double* v, double* map)
-{
-    const int s = interpolation->sample_count, r = interpolation->r;
-    blas_single_thread();
-    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)rows, s, r, 1, v, (int)rows, interpolation->solve, r, 0,
-                map, (int)rows);
-}

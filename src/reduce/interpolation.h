@@ -44,7 +44,4 @@ void       flx__interpolation_release(flx_context* ctx, flx_interpolation* inter
 flx_status flx__block_interpolation_create(flx_context* ctx, const flx_interpolation_desc* desc,
                                            flx_interpolation out[3]);
 
-/// map [rows][sample_count] = V C, for v [rows][r].
-void flx__interpolation_map(const flx_interpolation* interpolation, int64_t rows, const double* v, double* map);
-
 #endif

@@ -177,21 +177,3 @@ void flx__element_rows(int32_t m, const int32_t* element, int32_t rows_each, int
     for (int64_t l = 0; l < m; ++l)
         for (int64_t k = 0; k < rows_each; ++k) row[l * rows_each + k] = (int64_t)element[l] * rows_each + k;
 }
-
-void flx__element_gram(int64_t rows, int32_t r, const double* v, int32_t m, const int32_t* element, int32_t rows_each,
-                       const double* weight, double* gram)
-{
-    for (int64_t b = 0; b < r; ++b)
-        for (int64_t a = 0; a <= b; ++a)
-        {
-            double sum = 0;
-            for (int32_t l = 0; l < m; ++l)
-            {
-                double        here = 0;
-                const int64_t from = (int64_t)element[l] * rows_each;
-                for (int64_t i = from; i < from + rows_each; ++i) here += v[i + a * rows] * v[i + b * rows];
-                sum += weight ? weight[l] * here : here;
-            }
-            gram[a + b * r] = gram[b + a * r] = sum;
-        }
-}

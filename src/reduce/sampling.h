@@ -23,9 +23,4 @@ flx_status flx__farthest_points(flx_context* ctx, int32_t count, const double* x
 /// The rows of chosen elements: row [m rows_each], element by element.
 void flx__element_rows(int32_t m, const int32_t* element, int32_t rows_each, int64_t* row);
 
-/// gram [r][r] = sum_j weight_j V_j^T V_j over the chosen elements, weight [m] (NULL = 1), v [rows][r] as above. Its
-/// least eigenvalue says how well the choice sees every mode.
-void flx__element_gram(int64_t rows, int32_t r, const double* v, int32_t m, const int32_t* element, int32_t rows_each,
-                       const double* weight, double* gram);
-
 #endif
