@@ -5,6 +5,7 @@
 #include "reduce/judge.h"
 #include "reduce/model_file.h"
 #include "reduce/reduced_contact.h"
+#include "reduce/reduced_follow.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,6 +19,7 @@ struct flx_reduced
     flx_scene_system*    scene;
     flx_reduced_solver*  solver;
     flx_reduced_contact* contact; // NULL: the scene has none
+    flx_reduced_follow*  follow;  // NULL: steps do not begin so
     flx_pd_state         state;
     int32_t              rounds;
 };
@@ -30,6 +32,13 @@ flx_reduction_desc flx_reduction_desc_default(void)
                                 .rounds      = 20,
                                 .least       = 0.03,
                                 .amplify     = 200.0};
+}
+
+static void act(void* user, int32_t frame, int32_t round, double* a)
+{
+    const flx_reduced* r = user;
+    if (r->follow && round < 0) flx__reduced_follow(r->follow, frame, a);
+    if (r->contact) flx__reduced_contact_act(r->contact, r->solver, frame, round, a);
 }
 
 /// Ready to step a scene that outlives it.
@@ -47,11 +56,9 @@ static flx_status create_stepper(flx_scene_system* scene, const flx_reduced_mode
     FLX_TRY(
         flx__reduced_solver_create_in(scene->system, reduction, scene->model->scene->settings.precision, &r->solver));
     FLX_TRY(flx__scene_system_check(scene, reduction->method));
-    if (scene->has_contact)
-    {
-        FLX_TRY(flx__reduced_contact_create(ctx, scene->model, reduction, scene->h, &r->contact));
-        flx__reduced_contact_join(r->contact, r->solver);
-    }
+    if (scene->has_contact) FLX_TRY(flx__reduced_contact_create(ctx, scene->model, reduction, scene->h, &r->contact));
+    FLX_TRY(flx__reduced_follow_create(scene, reduction, &r->follow));
+    if (r->contact || r->follow) flx__reduced_set_action(r->solver, act, r);
     *out = r;
     r    = NULL;
 done:
@@ -242,6 +249,7 @@ void flx_reduced_destroy(flx_reduced* r)
     if (!r) return;
     flx__reduced_solver_destroy(r->solver);
     flx__reduced_contact_destroy(r->contact);
+    flx__reduced_follow_destroy(r->follow);
     flx__pd_state_release(r->ctx, &r->state);
     flx__scene_system_release(&r->own);
     flx__free(r->ctx, r);

@@ -29,17 +29,16 @@
 
 struct flx_reduced_contact
 {
-    flx_context*        ctx;
-    const flx_model*    model;
-    int32_t             k, proxy_count;
-    flx_proxy*          point;  // [proxies] vertex i alone, weight 1: what detection sees
-    double*             w;      // [proxies][k] J
-    flx_panel           rows;   // the same, packed
-    double*             y;      // [proxies][k] L^-1 J^T
-    double*             factor; // [k][k] L, lower by columns
-    bool                has_y;  // of this L
-    flx_reduced_solver* solver;
-    double              h; // s
+    flx_context*     ctx;
+    const flx_model* model;
+    int32_t          k, proxy_count;
+    flx_proxy*       point;  // [proxies] vertex i alone, weight 1: what detection sees
+    double*          w;      // [proxies][k] J
+    flx_panel        rows;   // the same, packed
+    double*          y;      // [proxies][k] L^-1 J^T
+    double*          factor; // [k][k] L, lower by columns
+    bool             has_y;  // of this L
+    double           h;      // s
 
     // of a frame
     double*      place;              // [proxies][3] m
@@ -442,22 +441,16 @@ void flx__reduced_contact_apply(flx_reduced_contact* t, double* a)
     cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, t->k, 3, 1.0, t->factor, t->k, a, 3);
 }
 
-static void act(void* user, int32_t frame, int32_t round, double* a)
+void flx__reduced_contact_act(flx_reduced_contact* t, const flx_reduced_solver* solver, int32_t frame, int32_t round,
+                              double* a)
 {
-    flx_reduced_contact* t = user;
     if (round >= 0)
     {
         flx__reduced_contact_apply(t, a);
         return;
     }
-    flx__reduced_contact_factor(t, flx__reduced_factor(t->solver));
+    flx__reduced_contact_factor(t, flx__reduced_factor(solver));
     flx__reduced_contact_begin(t, frame * t->h, a);
-}
-
-void flx__reduced_contact_join(flx_reduced_contact* t, flx_reduced_solver* solver)
-{
-    t->solver = solver;
-    flx__reduced_set_action(solver, act, t);
 }
 
 // --- what came out ------------------------------------------------------------------------------------------

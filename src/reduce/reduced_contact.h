@@ -27,10 +27,11 @@ flx_status flx__reduced_contact_create(flx_context* ctx, const flx_model* model,
                                        double h, flx_reduced_contact** out);
 void       flx__reduced_contact_destroy(flx_reduced_contact* contact); // NULL is welcome
 
-/// Rounds of the solver give way to the contacts from now on. Both must outlive its frames.
-void flx__reduced_contact_join(flx_reduced_contact* contact, flx_reduced_solver* solver);
+/// What a solver calls in its rounds (flx_reduced_act_fn): contacts are found before them, and each gives way.
+void flx__reduced_contact_act(flx_reduced_contact* contact, const flx_reduced_solver* solver, int32_t frame,
+                              int32_t round, double* a);
 
-// What a solver's rounds call, for tests to call.
+// Its parts.
 
 /// A_r = L L^T: factor [k][k], lower by columns. No heap.
 void flx__reduced_contact_factor(flx_reduced_contact* contact, const double* factor);

@@ -7,6 +7,7 @@
 // The plain iteration finds the translation part of this motion by itself, but not the rotation: a hand that swings
 // with the forearm would be turned one element layer an iteration. It moves where the iteration begins, not what an
 // equilibrium is. Differs: not in [LLKS].
+#include "solver/follow.h"
 #include "solver/solver_internal.h"
 
 #include "math/mat3.h"
@@ -22,21 +23,39 @@ static bool moves(const flx_scene* scene, int32_t bone)
     return false;
 }
 
+int32_t flx__followers(const flx_model* m, int32_t* bone)
+{
+    int32_t count = 0;
+    for (int32_t b = 0; b < m->scene->bone_count; ++b)
+    {
+        bool holds = false;
+        for (int32_t i = 0; i < m->spring_count && !holds; ++i) holds = m->spring[i].bone == b;
+        if (holds && moves(m->scene, b)) bone[count++] = b;
+    }
+    return count;
+}
+
+bool flx__bone_motion(const flx_scene* scene, int32_t bone, double from, double to, double R[9], double t[3])
+{
+    double R0[9], t0[3], R1[9], t1[3], before[9], turned[3];
+    flx_scene_bone_pose(scene, bone, from, R0, t0);
+    flx_scene_bone_pose(scene, bone, to, R1, t1);
+    if (memcmp(R0, R1, sizeof R0) == 0 && memcmp(t0, t1, sizeof t0) == 0) return false; // held: exactly nothing
+    flx__transpose3(R0, before);
+    flx__mul3(R1, before, R); // D = now o before^-1
+    flx__apply3(R, t0, turned);
+    flx__sub3(t1, turned, t);
+    return true;
+}
+
 flx_status flx__follow_create(flx_solver* s)
 {
     flx_status       status = FLX_OK;
     const flx_model* m      = s->model;
-    const flx_scene* scene  = m->scene;
 
     if (s->settings.mode == FLX_MODE_DYNAMIC || s->settings.follow == FLX_FOLLOW_NONE) return FLX_OK;
-    FLX_NEW(s->ctx, s->follower, scene->bone_count);
-    s->follower_count = 0;
-    for (int32_t b = 0; b < scene->bone_count; ++b)
-    {
-        bool holds = false;
-        for (int32_t i = 0; i < m->spring_count && !holds; ++i) holds = m->spring[i].bone == b;
-        if (holds && moves(scene, b)) s->follower[s->follower_count++] = b;
-    }
+    FLX_NEW(s->ctx, s->follower, m->scene->bone_count);
+    s->follower_count = flx__followers(m, s->follower);
     FLX_NEW_ZERO(s->ctx, s->follow_weight, (int64_t)s->follower_count * s->n);
     for (int32_t first = 0; first < s->follower_count; first += 3)
     {
@@ -81,19 +100,10 @@ static void follow_range(void* user, int64_t begin, int64_t end, int32_t worker)
 
 void flx__follow_bones(flx_solver* s, double time)
 {
-    const flx_scene* scene = s->model->scene;
     for (int32_t k = 0; k < s->follower_count; ++k)
     {
-        double R[9], t[3], before[9];
-        flx_scene_bone_pose(scene, s->follower[k], time - s->dt, R, t);
-        const flx_obstacle_pose* now = &s->bone[s->follower[k]];
-        if (memcmp(R, now->R, sizeof R) == 0 && memcmp(t, now->t, sizeof t) == 0) continue; // held: exactly nothing
         follow_args a = {s, s->follow_weight + (int64_t)k * s->n, {0}, {0}};
-        flx__transpose3(R, before);
-        flx__mul3(now->R, before, a.R); // D = now o before^-1
-        double turned[3];
-        flx__apply3(a.R, t, turned);
-        flx__sub3(now->t, turned, a.t);
-        flx__parallel_for(s->ctx, s->n, FLX_CHUNK, follow_range, &a);
+        if (flx__bone_motion(s->model->scene, s->follower[k], time - s->dt, time, a.R, a.t))
+            flx__parallel_for(s->ctx, s->n, FLX_CHUNK, follow_range, &a);
     }
 }

@@ -234,6 +234,18 @@ static void the_same_bits_for_any_number_of_threads_and_no_heap(void** state)
     assert_int_equal(hash_of_run(5), one);
 }
 
+typedef struct touch
+{
+    flx_reduced_contact* contact;
+    flx_reduced_solver*  solver;
+} touch;
+
+static void give_way(void* user, int32_t frame, int32_t round, double* a)
+{
+    const touch* t = user;
+    flx__reduced_contact_act(t->contact, t->solver, frame, round, a);
+}
+
 /// Rounds read the proxies' rows, k numbers each, and nothing of the mesh.
 static void rounds_touch_proxies_only(void** state)
 {
@@ -250,7 +262,8 @@ static void rounds_touch_proxies_only(void** state)
     CHECK_OK(flx__reduced_contact_create(ctx, f.model, model, f.solver->dt, &contact));
     CHECK_OK(flx__reduced_solver_create(scene.system, model, &solver));
     CHECK_OK(flx__pd_state_create(scene.system, &s));
-    flx__reduced_contact_join(contact, solver);
+    touch acts = {contact, solver};
+    flx__reduced_set_action(solver, give_way, &acts);
     const flx_pd_drive drive = flx__scene_system_drive(&scene);
     flx__reduced_start(solver, &s);
     for (int frame = 0; frame < 20; ++frame) CHECK_OK(flx__reduced_frame(solver, &drive, 10, NULL, NULL));
