@@ -14,9 +14,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_PRONE 20000     // Sigma in double precision would take 3.2 GB
-#define LEAST_EVERYWHERE 400 // prone vertices of cloth; with fewer, what is dense is fast
-#define MANY_EVERYWHERE 2000 // with more, it is slow, however large the rest of the cloth
+#define MOST_PRONE 20000 // Sigma in double precision would take 3.2 GB
+#define FEW_PRONE 400    // of cloth: what is dense takes no time
+#define MANY_PRONE 2000  // of cloth: Sigma^-1 is slow then, however large the rest of the cloth
 
 void flx__vertex_normals(int32_t vertex_count, const double* x, int32_t triangle_count, const int32_t* triangle,
                          double* normal)
@@ -398,7 +398,7 @@ done:
 static bool touches_everywhere(const flx_model* m, int32_t prone)
 {
     if (m->tet_count > 0 || m->group_count == 0 || m->scene->contact[0].law != FLX_LAW_UNILATERAL) return false;
-    return prone > MANY_EVERYWHERE || (prone >= LEAST_EVERYWHERE && 4 * (int64_t)prone >= m->user_vertex_count);
+    return prone > MANY_PRONE || (prone >= FEW_PRONE && 4 * (int64_t)prone >= m->user_vertex_count);
 }
 
 flx_status flx__build_contact(flx_build* build)

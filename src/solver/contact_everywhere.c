@@ -3,14 +3,15 @@
 //   0 <= lambda  _|_  g = B lambda + q >= 0,   B = N^T A^-1 N + C^-1,   q = gap + N^T A^-1 r,   N = W^T n
 //
 // the law of contact_solve.c, with nothing dense: B is known by what it does to a vector, a substitution a product.
-// Conjugate gradients on the rows that push, preconditioned by S N^T A N S, S = 1 / |w|^2: what A alone would say of
-// B^-1 if nothing around the contacts gave way. A step ends where a row would pull, for that row; directions stay
-// conjugate to the step that was made. Rows that approach join when they are off by more than those that push. Every
-// step lowers 1/2 lambda B lambda + q lambda, which has one minimum: the answer does not depend on the path.
-// Outer iterations before the last leave a share of what they found, which the next one sees among what it finds
-// itself. Based on [FarhatMandelRoux94] (lumped preconditioner), [Dostal09] (steps in and between faces,
-// proportioning). Differs: rows that end a step are cut off instead of ending it for all, so one product with B is a
-// whole step.
+// Conjugate gradients on the rows that push, preconditioned by S N^T A N S + T: what A alone would say of B^-1 if
+// nothing around the contacts gave way. S = 1 / (|w|^2 m), where m rows share their vertices (1 for most); such rows
+// can trade pushes that A does not feel, only C: T = (1 - 1/m) sqrt(A_ii c) keeps those between the two. A step ends
+// where a row would pull, for that row; directions stay conjugate to the step that was made. Rows that approach join
+// when they are off by more than those that push. Every step lowers 1/2 lambda B lambda + q lambda, which has one
+// minimum: the answer does not depend on the path. Outer iterations before the last leave a share of what they found,
+// which the next one sees among what it finds itself. Based on [FarhatMandelRoux94] (lumped preconditioner), [Dostal09]
+// (steps in and between faces, proportioning). Differs: rows that end a step are cut off instead of ending it for all,
+// so one product with B is a whole step.
 #include "solver/solver_internal.h"
 
 #include "math/mat3.h"
@@ -18,11 +19,38 @@
 #include <math.h>
 #include <string.h>
 
-#define LEFT_OVER 0.1 // share of the first violation that an outer iteration may leave to the next
-#define JOINING 0.1   // rows join that approach by this share of the fastest
+#define LEFT_OVER 0.1   // share of the first violation that an outer iteration may leave to the next
+#define MOST_LEFT 100.0 // tolerances: at most this much of it
+#define JOINING 0.1     // rows join that approach by this share of the fastest
 #define GRAIN 1024
 
 typedef flx_everywhere_row row_t;
+
+flx_status flx__everywhere_create(flx_solver* s)
+{
+    flx_status      status   = FLX_OK;
+    flx_context*    ctx      = s->ctx;
+    const int32_t   capacity = s->contact.capacity;
+    flx_everywhere* e        = &s->everywhere_work;
+    FLX_NEW(ctx, e->row, capacity);
+    FLX_NEW(ctx, e->is_free, capacity);
+    double** const values[] = {&e->lambda, &e->g, &e->z, &e->p, &e->bp};
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; ++i) FLX_NEW(ctx, *values[i], capacity);
+    FLX_NEW(ctx, e->u, 4 * (int64_t)s->n);
+    FLX_NEW_ZERO(ctx, e->diagonal, s->n);
+    for (int32_t i = 0; i < s->n; ++i)
+        for (int64_t p = s->rows.first[i]; p < s->rows.first[i + 1]; ++p)
+            if (s->rows.column[p] == i) e->diagonal[i] = s->rows.value[p];
+done:
+    return status; // what was made is given back with the solver
+}
+
+void flx__everywhere_release(flx_solver* s)
+{
+    flx_everywhere* e       = &s->everywhere_work;
+    void* const     array[] = {e->row, e->is_free, e->lambda, e->g, e->z, e->p, e->bp, e->u, e->diagonal};
+    for (size_t i = 0; i < sizeof array / sizeof array[0]; ++i) flx__free(s->ctx, array[i]);
+}
 
 typedef struct loop_args
 {
@@ -137,6 +165,14 @@ static void evaluate(flx_solver* s)
     ++e->products;
 }
 
+/// How often the corners of a row are taken, by it and other rows that push: 1 when it has them for itself.
+static double crowd(const flx_everywhere* e, const row_t* r)
+{
+    double sum = 0;
+    for (int32_t a = 0; a < r->count; ++a) sum += (double)e->u[4 * (int64_t)r->at[a] + 3];
+    return sum * r->scale;
+}
+
 static void precondition_range(void* user, int64_t begin, int64_t end, int32_t worker)
 {
     (void)worker;
@@ -151,27 +187,39 @@ static void precondition_range(void* user, int64_t begin, int64_t end, int32_t w
         double sum = 0;
         for (int32_t a = 0; a < r->count; ++a)
         {
-            double f[3] = {0};
+            float f[4] = {0};
             for (int64_t p = s->rows.first[r->at[a]]; p < s->rows.first[r->at[a] + 1]; ++p)
-                for (int c = 0; c < 3; ++c) f[c] += s->rows.value[p] * e->u[4 * (int64_t)s->rows.column[p] + c];
-            sum += r->weight[a] * flx__dot3(r->normal, f);
+            {
+                const float  value = (float)s->rows.value[p];
+                const float* u     = e->u + 4 * (int64_t)s->rows.column[p];
+                for (int c = 0; c < 4; ++c) f[c] += value * u[c];
+            }
+            for (int c = 0; c < 3; ++c) sum += r->weight[a] * r->normal[c] * (double)f[c];
         }
-        l->y[i] = r->scale * sum;
+        const double m = crowd(e, r);
+        l->y[i]        = r->scale / m * sum;
+        if (m > 1.001) l->y[i] += r->spare * (1 - 1 / m) * e->g[i];
     }
 }
 
-/// z = the rows that push of S N^T A N S g
+/// z = the rows that push of (S N^T A N S + T) g
 static void precondition(flx_solver* s)
 {
     flx_everywhere* e = &s->everywhere_work;
-    memset(e->u, 0, 4 * sizeof(double) * (size_t)s->n);
+    memset(e->u, 0, 4 * sizeof *e->u * (size_t)s->n);
     for (int32_t i = 0; i < s->contact.count; ++i)
     {
         const row_t* r = &e->row[i];
         if (!e->is_free[i]) continue;
+        for (int32_t a = 0; a < r->count; ++a) e->u[4 * (int64_t)r->at[a] + 3] += (float)(r->weight[a] * r->weight[a]);
+    }
+    for (int32_t i = 0; i < s->contact.count; ++i)
+    {
+        const row_t* r = &e->row[i];
+        if (!e->is_free[i]) continue;
+        const double g = r->scale / crowd(e, r) * e->g[i];
         for (int32_t a = 0; a < r->count; ++a)
-            for (int c = 0; c < 3; ++c)
-                e->u[4 * (int64_t)r->at[a] + c] += r->weight[a] * r->normal[c] * r->scale * e->g[i];
+            for (int c = 0; c < 3; ++c) e->u[4 * (int64_t)r->at[a] + c] += (float)(r->weight[a] * r->normal[c] * g);
     }
     loop_args args = {s, NULL, e->z, false};
     flx__parallel_for(s->ctx, s->contact.count, GRAIN, precondition_range, &args);
@@ -185,6 +233,13 @@ static double dot(int32_t count, const double* a, const double* b)
         for (int l = 0; l < 8; ++l) sum[l] += a[i + l] * b[i + l];
     for (; i < count; ++i) sum[0] += a[i] * b[i];
     return ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
+}
+
+static double own_stiffness(const flx_solver* s, const row_t* r)
+{
+    double sum = 0;
+    for (int32_t a = 0; a < r->count; ++a) sum += r->weight[a] * r->weight[a] * s->everywhere_work.diagonal[r->at[a]];
+    return sum * r->scale * r->scale;
 }
 
 static void gather_rows(flx_solver* s, const flx_state* q)
@@ -207,6 +262,7 @@ static void gather_rows(flx_solver* s, const flx_state* q)
         memcpy(r->normal, c->normal, sizeof r->normal);
         r->softness  = 1 / flx__contact_stiffness(s, c);
         r->scale     = 1 / w;
+        r->spare     = sqrt(own_stiffness(s, r) / r->softness);
         e->lambda[i] = q->push[c->proxy] > 0 ? q->push[c->proxy] : 0;
     }
 }
@@ -345,6 +401,14 @@ static void write_forces(flx_solver* s, flx_state* q)
         for (int c = 0; c < 3; ++c) q->prone_force[3 * (int64_t)i + c] = s->push[c][i];
 }
 
+/// Layers that are let through for one iteration may find themselves on the wrong side in the next.
+static bool touches_itself(const flx_solver* s)
+{
+    for (int32_t i = 0; i < s->model->group_count; ++i)
+        if (s->model->group[i].obstacle < 0) return true;
+    return false;
+}
+
 void flx__solve_everywhere(flx_solver* s, flx_state* q)
 {
     flx_everywhere* e         = &s->everywhere_work;
@@ -357,8 +421,8 @@ void flx__solve_everywhere(flx_solver* s, flx_state* q)
         hold_pushing(s);
         const violation v   = find_violation(s);
         const double    off = v.pushing > v.others ? v.pushing : v.others;
-        if (before == INFINITY && s->stats.outer + 1 < s->settings.outer && LEFT_OVER * off > tolerance)
-            tolerance = LEFT_OVER * off;
+        if (before == INFINITY && s->stats.outer + 1 < s->settings.outer && !touches_itself(s))
+            tolerance = fmax(tolerance, fmin(LEFT_OVER * off, MOST_LEFT * tolerance));
         if (off <= tolerance) break;
         if (!(off < 0.5 * before) || e->products >= s->settings.contact_iterations)
         {

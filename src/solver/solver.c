@@ -312,21 +312,6 @@ done:
     return status;
 }
 
-static flx_status everywhere_workspace(flx_solver* s)
-{
-    flx_status      status   = FLX_OK;
-    flx_context*    ctx      = s->ctx;
-    const int32_t   capacity = s->contact.capacity;
-    flx_everywhere* e        = &s->everywhere_work;
-    FLX_NEW(ctx, e->row, capacity);
-    FLX_NEW(ctx, e->is_free, capacity);
-    double** const values[] = {&e->lambda, &e->g, &e->z, &e->p, &e->bp};
-    for (size_t i = 0; i < sizeof values / sizeof values[0]; ++i) FLX_NEW(ctx, *values[i], capacity);
-    FLX_NEW(ctx, e->u, 4 * (int64_t)s->n);
-done:
-    return status;
-}
-
 static flx_status contact_workspace(flx_solver* s)
 {
     flx_status       status  = FLX_OK;
@@ -341,7 +326,7 @@ static flx_status contact_workspace(flx_solver* s)
     if (s->limits_squeeze) FLX_NEW_ZERO(ctx, s->squeeze, squeezable);
     FLX_TRY(flx__contact_work_create(ctx, m->proxy_count + squeezable, 3 * (int64_t)squeezable, by_rows ? s->n2 : 0,
                                      s->single, &s->contact));
-    if (s->everywhere) FLX_TRY(everywhere_workspace(s));
+    if (s->everywhere) FLX_TRY(flx__everywhere_create(s));
     if (s->settings.strategy == FLX_STRATEGY_REFACTOR)
     {
         s->dense = flx__alloc(ctx, (int64_t)s->n2 * s->n2, s->single ? sizeof(float) : sizeof(double));
@@ -487,6 +472,7 @@ void flx_solver_destroy(flx_solver* s)
     for (int32_t i = 0; s->cloth && i < s->model->group_count; ++i) flx__cloth_contact_destroy(s->cloth[i]);
     flx__free(ctx, s->cloth);
     flx__contact_work_release(ctx, &s->contact);
+    flx__everywhere_release(s);
     flx__accelerator_destroy(s);
     flx__pull_release(s);
     for (int c = 0; c < 3; ++c)
@@ -495,42 +481,33 @@ void flx_solver_destroy(flx_solver* s)
                                 s->delta[c], s->d[c],     s->push[c],  s->narrow_in[c], s->narrow_out[c]};
         for (size_t i = 0; i < sizeof column / sizeof column[0]; ++i) flx__free(ctx, column[i]);
     }
-    flx_everywhere* e       = &s->everywhere_work;
-    void* const     array[] = {s->dense,
-                               s->pcg_work,
-                               s->pcg_diagonal,
-                               s->x,
-                               s->u,
-                               s->u_turned,
-                               s->x_inertial,
-                               s->x_start,
-                               s->x_outer,
-                               s->push_before,
-                               s->force_before,
-                               s->prone_before,
-                               s->spring_force,
-                               s->bone,
-                               s->prone,
-                               s->squeeze,
-                               s->follower,
-                               s->follow_weight,
-                               s->partial,
-                               s->alpha.force,
-                               s->alpha.energy,
-                               s->alpha.inverted,
-                               s->beta.force,
-                               s->beta.energy,
-                               s->beta.inverted,
-                               s->scratch,
-                               s->self,
-                               e->row,
-                               e->is_free,
-                               e->lambda,
-                               e->g,
-                               e->z,
-                               e->p,
-                               e->bp,
-                               e->u};
+    void* const array[] = {s->dense,
+                           s->pcg_work,
+                           s->pcg_diagonal,
+                           s->x,
+                           s->u,
+                           s->u_turned,
+                           s->x_inertial,
+                           s->x_start,
+                           s->x_outer,
+                           s->push_before,
+                           s->force_before,
+                           s->prone_before,
+                           s->spring_force,
+                           s->bone,
+                           s->prone,
+                           s->squeeze,
+                           s->follower,
+                           s->follow_weight,
+                           s->partial,
+                           s->alpha.force,
+                           s->alpha.energy,
+                           s->alpha.inverted,
+                           s->beta.force,
+                           s->beta.energy,
+                           s->beta.inverted,
+                           s->scratch,
+                           s->self};
     for (size_t i = 0; i < sizeof array / sizeof array[0]; ++i) flx__free(ctx, array[i]);
     flx__free(ctx, s);
 }

@@ -91,6 +91,7 @@ typedef struct flx_everywhere_row
     double  normal[3];
     double  softness; // 1 / stiffness, m/N
     double  scale;    // 1 / |weight|^2
+    double  spare;    // N/m, between its own stiffness and that of the contact
 } flx_everywhere_row;
 
 /// Contacts solved for without Sigma^-1; contact_everywhere.c. Rows are those of the last detection.
@@ -103,7 +104,8 @@ typedef struct flx_everywhere
     double*             z;        // [capacity] preconditioned g
     double*             p;        // [capacity] N, the step
     double*             bp;       // [capacity] m, B p
-    double*             u;        // [n][4] the preconditioner's vector over vertices
+    float*              u;        // [n][4] the preconditioner's vector over vertices; it may be coarse
+    double*             diagonal; // [n] of A
     int32_t             products; // substitutions of this solve
 } flx_everywhere;
 
@@ -226,7 +228,9 @@ void flx__dense_increment(flx_solver* s, double* const rhs[3]);
 void flx__forget_pushes(flx_solver* s);
 /// contact_solve.c: delta = argmin 1/2 delta Sigma delta - reduced delta, contacts kept; push = W^T lambda.
 void flx__solve_contacts(flx_solver* s, flx_state* q);
-/// contact_everywhere.c: both for Sigma = A.
+/// contact_everywhere.c: workspace, and both of the above for Sigma = A.
+flx_status flx__everywhere_create(flx_solver* s);
+void       flx__everywhere_release(flx_solver* s);
 void flx__everywhere_increment(flx_solver* s, double* const rhs[3]);
 void flx__solve_everywhere(flx_solver* s, flx_state* q);
 /// global.c: the same for the whole system: strategies `full` and `pcg`. Increments into b_f64.

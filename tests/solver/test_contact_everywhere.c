@@ -114,6 +114,39 @@ static void it_moves_as_with_the_inverse_held(void** state)
     }
 }
 
+/// A vertex meets several triangles and its edges meet others: more rows than directions that A knows apart.
+static void the_law_holds_where_many_contacts_share_vertices(void** state)
+{
+    (void)state;
+    fixture        f;
+    flx_step_stats stats;
+    int32_t        most = 0;
+    fixture_start(&f, 2);
+    fixture_sheets(&f, "layers.obj", (const int[2]){15, 15}, (const double[3]){-0.2, -0.2, 0}, 0.4 / 15, 2, 0.006);
+    fixture_open(&f,
+                 "flexor: 1\n"
+                 "bodies: [{name: layers, cloth: layers.obj, constraints: [{strain: 60 N/m}, {bending: 1 mN m}]}]\n"
+                 "fix:\n"
+                 "  - {region: {box: {min: [-1, -1, -1], max: [-0.19, 1, 1]}}}\n"
+                 "  - {region: {box: {min: [0.19, -1, -1], max: [1, 1, 1]}}}\n"
+                 "loads:\n"
+                 "  - {region: {box: {min: [-0.1, -1, -1], max: [1, 1, 0.001]}}, force: [0, 0.1, 3]}\n"
+                 "  - {region: {box: {min: [-1, -1, 0.001], max: [0.1, 1, 1]}}, force: [0.1, 0, -3]}\n"
+                 "contact: [{self: layers, offset: 4 mm}]\n"
+                 "solver: {mode: dynamic, outer: 2}\nrun: {frames: 10, fps: 60}\n",
+                 0, NULL);
+    assert_true(f.model->contact_everywhere);
+    for (int step = 0; step < 30; ++step)
+    {
+        fixture_steps(&f, 1, &stats);
+        assert_int_equal(stats.unsolved + stats.lost, 0);
+        assert_true(off_the_law(&f) <= 1e-5);
+        if (stats.active > most) most = stats.active;
+    }
+    assert_true(most > 200);
+    fixture_end(&f);
+}
+
 static void a_large_sheet_takes_little_memory_and_gives_the_same_bits_for_any_number_of_workers(void** state)
 {
     (void)state;
@@ -138,12 +171,25 @@ static void a_large_sheet_takes_little_memory_and_gives_the_same_bits_for_any_nu
     }
 }
 
+static void a_small_region_of_a_sheet_is_eliminated_to_its_inverse(void** state)
+{
+    (void)state;
+    fixture f;
+    open_draped(
+        &f, 20, 1,
+        "contact: {body: sheet, obstacle: ball, region: {box: {min: [-0.21, -0.21, -1], max: [0.21, 0.21, 1]}}}\n", 0,
+        NULL);
+    assert_int_equal(flx_model_get_info(f.model).prone_count, 81);
+    assert_false(f.model->contact_everywhere);
+    assert_non_null(f.solver->schur_inverse);
+    fixture_end(&f);
+}
+
 static void only_the_dense_method_has_a_limit_and_names_the_way_out(void** state)
 {
     (void)state;
     fixture f;
     open_draped(&f, 8, 1, plain, 0, NULL);
-    assert_false(f.model->contact_everywhere); // so few that dense is fast
     fixture_close_parts(&f);
     fixture_sheet(&f, "sheet.obj", (const int[2]){150, 150}, (const double[3]){-0.5, -0.5, 0}, 1.0 / 150);
     char              path[128];
@@ -170,7 +216,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_law_holds_at_the_end_of_every_step),
         cmocka_unit_test(it_moves_as_with_the_inverse_held),
+        cmocka_unit_test(the_law_holds_where_many_contacts_share_vertices),
         cmocka_unit_test(a_large_sheet_takes_little_memory_and_gives_the_same_bits_for_any_number_of_workers),
+        cmocka_unit_test(a_small_region_of_a_sheet_is_eliminated_to_its_inverse),
         cmocka_unit_test(only_the_dense_method_has_a_limit_and_names_the_way_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
