@@ -61,6 +61,7 @@ static void report_json(cli* c, const flx_reduced_model* m)
     json_integer(&j, "vertices", info.vertex_count);
     json_integer(&j, "modes", info.modes);
     json_integer(&j, "subspace", info.subspace);
+    json_integer(&j, "runs", info.runs);
     json_integer(&j, "rounds", info.rounds);
     json_real(&j, "error", info.error);
     json_real(&j, "seconds", info.seconds);
@@ -89,7 +90,9 @@ static void report_text(const flx_reduced_model* m)
     const flx_reduction_info info = flx_reduced_model_get_info(m);
     printf("%s, %d rounds a step, %d vertices\n", info.method, info.rounds, info.vertex_count);
     if (info.subspace > 0) printf("positions in a subspace of %d\n", info.subspace);
-    printf("error on the training run: %.2e of the box diagonal; learnt in %.2f s\n", info.error, info.seconds);
+    printf("learnt from the scene's run");
+    if (info.runs > 0) printf(" and %d varied one%s", info.runs, info.runs == 1 ? "" : "s");
+    printf(" in %.2f s; error on the scene's run: %.2e of the box diagonal\n", info.seconds, info.error);
     for (int32_t b = 0; b < info.batch_count; ++b)
     {
         const flx_reduction_batch_info batch = flx_reduced_model_get_batch(m, b);
@@ -120,7 +123,7 @@ static bool read_desc(cli* c, flx_reduction_desc* d)
     d->force  = cli_flag(c, "accept");
     return cli_integer(c, "modes", 1, 10000, &d->modes) && cli_integer(c, "subspace", 4, 10000, &d->subspace) &&
            cli_integer(c, "elements", 0, 1000000, &d->elements) && cli_integer(c, "rounds", 1, 10000, &d->rounds) &&
-           cli_integer(c, "frames", 0, 1000000, &d->frames);
+           cli_integer(c, "frames", 0, 1000000, &d->frames) && cli_integer(c, "runs", 0, 100, &d->runs);
 }
 
 static int train(reduction* r, const char* scene)
@@ -284,6 +287,7 @@ static const cli_option options[] = {
     {0, "elements", "M", "train: projected, of each kind of constraint; default five for each mode"},
     {0, "rounds", "N", "train, snapshots: local and global rounds of a step; default 20"},
     {0, "frames", "N", "train, snapshots: to learn from; default the scene's"},
+    {0, "runs", "N", "train: further ones to learn from, pushed about at random, for loads not seen; default 0"},
     {0, "set-name", "train|test", "snapshots: which set they belong to; default train"},
     {0, "kind", "frames|last|all", "snapshots: where steps end, the last local step of each, or all"},
     {0, "every", "N", "snapshots: steps; default 1"},

@@ -30,6 +30,8 @@ typedef struct flx_reduction_desc
     int32_t     elements; ///< of each kind of constraint; 0 (default): five for each mode, two where a fit is made
     int32_t     rounds;   ///< local and global rounds of a step; default 20
     int32_t     frames;   ///< to learn from; 0 (default): the scene's
+    int32_t     runs;     ///< to learn from beside the scene's own, 0 (default) to 100: the same pushed about at random, for
+                          ///< other loads; wants three times the modes, see docs/reduction.md
     double      least;    ///< refuse elements that hold a mode with less than this, of 1; default 0.03
     double      amplify;  ///< refuse fits that amplify more than this; default 200
     bool        force;    ///< refuse neither
@@ -81,6 +83,7 @@ typedef struct flx_reduction_info
     int32_t     batch_count;
     int32_t     modes;    ///< of all constraints together
     int32_t     subspace; ///< dimension of the positions' subspace; 0: positions are whole
+    int32_t     runs;     ///< varied ones that were learnt from beside the scene's own
     int32_t     rounds;   ///< of a step
     double      error;    ///< on the training run: largest RMS vertex error of a step, as part of the box diagonal
     double      seconds;  ///< of training, the full-order run not counted

@@ -36,6 +36,11 @@ void flx__full_run_release(flx_full_run* run)
     *run = (flx_full_run){0};
 }
 
+double* flx__full_run_velocity(flx_full_run* run)
+{
+    return run->solver ? run->state->v : run->pd.v;
+}
+
 flx_status flx__full_run_step(flx_full_run* run)
 {
     if (run->solver) return flx_solver_step(run->solver, run->state, NULL);

@@ -47,6 +47,8 @@ typedef enum flx_fit
 flx_fit flx__reduction_fit(flx_reduction method);
 bool    flx__reduction_is_secs(flx_reduction method); // split-energy cubature, wherever positions are
 
+#define FLX_REDUCTION_RUNS 100 // varied ones to learn from
+
 typedef struct flx_reduced_batch
 {
     char     type[32];      // the constraint's name
@@ -89,6 +91,7 @@ typedef struct flx_reduced_model
     double* lift;     // [faces][k][R] L = W^T S^T W V; fits and w_secs
 
     double  seconds; // offline
+    int32_t runs;    // varied ones it learnt from beside the scene's own
     int32_t rounds;  // of a frame, and the error there was on the training run; 0: not known
     double  error;
 } flx_reduced_model;

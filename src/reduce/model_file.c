@@ -104,6 +104,7 @@ static flx_status put_model(flx__h5* h5, flx_reduced_model* m)
     FLX_TRY(flx__h5_put_integer(h5, "batches", m->batch_count));
     FLX_TRY(flx__h5_put_integer(h5, "modes", m->modes));
     FLX_TRY(flx__h5_put_integer(h5, "subspace", m->subspace));
+    FLX_TRY(flx__h5_put_integer(h5, "runs", m->runs));
     FLX_TRY(flx__h5_put_integer(h5, "rounds", m->rounds));
     FLX_TRY(flx__h5_put_reals(h5, "seconds", 1, &m->seconds));
     FLX_TRY(flx__h5_put_reals(h5, "error", 1, &m->error));
@@ -246,6 +247,7 @@ static flx_status get_model(flx__h5* h5, const char* path, flx_reduced_model* m)
     FLX_TRY(get_count(h5, "batches", 0, 1000, &m->batch_count));
     FLX_TRY(get_count(h5, "modes", 0, MOST_MODES, &m->modes));
     FLX_TRY(get_count(h5, "subspace", 0, MOST_MODES, &m->subspace));
+    FLX_TRY(get_count(h5, "runs", 0, FLX_REDUCTION_RUNS, &m->runs));
     FLX_TRY(get_count(h5, "rounds", 0, 100000, &m->rounds));
     FLX_TRY(flx__h5_get_reals(h5, "seconds", 1, &m->seconds));
     FLX_TRY(flx__h5_get_reals(h5, "error", 1, &m->error));

@@ -6,11 +6,14 @@
 #include "reduce/model_file.h"
 #include "reduce/reduced_contact.h"
 #include "reduce/reduced_follow.h"
+#include "reduce/varied.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-#define MOST_SNAPSHOTS 200 // more teach little and cost n each
+#define MOST_SNAPSHOTS 200 // of a run; more teach little and cost n each
+#define VARIED_STRIDE 4    // of a varied run's snapshots every 4th, as in the study
 
 struct flx_reduced
 {
@@ -73,7 +76,7 @@ typedef struct course
     flx_context*      ctx;
     flx_scene_system* scene;
     int32_t           steps, stride, rounds;
-    double*           q; // [snapshots][n][3]
+    double*           q; // [snapshots][n][3] the scene's own run, then varied ones
     int32_t           snapshots;
     flx_progress_fn   progress;
     void*             user;
@@ -85,21 +88,60 @@ static flx_status report(const course* c, const char* what, double done)
     return flx__fail(c->ctx, FLX_ERR_CANCELLED, "cancelled");
 }
 
+static void keep_snapshot(course* c, const flx_full_run* run)
+{
+    const size_t length = 3 * (size_t)c->scene->system->n;
+    memcpy(c->q + length * (size_t)c->snapshots++, run->state->x, length * sizeof(double));
+}
+
 static flx_status run_full_order(course* c)
 {
     flx_status   status = FLX_OK;
-    const size_t length = 3 * (size_t)c->scene->system->n;
     flx_full_run run    = {0};
     FLX_TRY(flx__full_run_create(c->scene, c->rounds, &run));
     for (int32_t step = 0; step <= c->steps; ++step)
     {
         if (step > 0) FLX_TRY(flx__full_run_step(&run));
-        if (step % c->stride == 0)
-            memcpy(c->q + length * (size_t)c->snapshots++, run.state->x, length * sizeof(double));
+        if (step % c->stride == 0) keep_snapshot(c, &run);
         FLX_TRY(report(c, "full-order run", (double)step / c->steps));
     }
 done:
     flx__full_run_release(&run);
+    return status;
+}
+
+static flx_status run_varied(course* c, int32_t number, int32_t count)
+{
+    flx_status   status = FLX_OK;
+    flx_full_run run    = {0};
+    flx_varied   varied = {0};
+    char         what[48];
+    snprintf(what, sizeof what, "varied run %d of %d", number + 1, count);
+    FLX_TRY(flx__varied_create(c->scene->system, c->steps, c->stride, c->q, number, &varied));
+    FLX_TRY(flx__full_run_create(c->scene, c->rounds, &run));
+    for (int32_t step = 1; step <= c->steps; ++step)
+    {
+        flx__varied_push(&varied, step, flx__full_run_velocity(&run));
+        FLX_TRY(flx__full_run_step(&run));
+        flx__varied_watch(&varied, step, run.state->x);
+        if (step % (VARIED_STRIDE * c->stride) == 0) keep_snapshot(c, &run);
+        FLX_TRY(report(c, what, (double)step / c->steps));
+    }
+done:
+    flx__full_run_release(&run);
+    flx__varied_release(&varied);
+    return status;
+}
+
+/// The scene's own run, then varied ones.
+static flx_status learn_runs(course* c, int32_t varied)
+{
+    flx_status    status = FLX_OK;
+    const int64_t own = c->steps / c->stride + 1, more = c->steps / (VARIED_STRIDE * c->stride);
+    FLX_NEW(c->ctx, c->q, (own + varied * more) * 3 * c->scene->system->n);
+    FLX_TRY(run_full_order(c));
+    for (int32_t k = 0; k < varied; ++k) FLX_TRY(run_varied(c, k, varied));
+done:
     return status;
 }
 
@@ -139,13 +181,25 @@ static flx_status read_desc(flx_context* ctx, const flx_reduction_desc* d, flx_r
     if (d->rounds < 1 || d->rounds > 10000)
         return flx__fail(ctx, FLX_ERR_ARGUMENT, "rounds = %d is outside [1, 10000]", d->rounds);
     if (d->frames < 0) return flx__fail(ctx, FLX_ERR_ARGUMENT, "frames = %d is negative", d->frames);
+    if (d->runs < 0 || d->runs > FLX_REDUCTION_RUNS)
+        return flx__fail(ctx, FLX_ERR_ARGUMENT, "runs = %d is outside [0, %d]", d->runs, FLX_REDUCTION_RUNS);
     *out          = flx__reduction_options_default(method, d->modes);
     out->subspace = d->subspace;
     out->elements = d->elements;
     out->least    = d->least;
     out->amplify  = d->amplify;
     out->force    = d->force;
+    if (d->runs > 0) out->match = FLX_VARIED_MATCH;
     return FLX_OK;
+}
+
+static flx_status check_runs(flx_context* ctx, const flx_model* model, int32_t runs)
+{
+    if (runs == 0 || model->scene->settings.mode == FLX_MODE_DYNAMIC) return FLX_OK;
+    return flx__fail(ctx, FLX_ERR_UNSUPPORTED,
+                     "runs = %d: varied runs are pushed by their velocities, and a quasistatic "
+                     "scene has none",
+                     runs);
 }
 
 flx_status flx_reduced_model_train(flx_context* ctx, const flx_model* model, const flx_reduction_desc* desc,
@@ -165,15 +219,16 @@ flx_status flx_reduced_model_train(flx_context* ctx, const flx_model* model, con
     FLX_TRY(flx__scene_system_create(ctx, model, &scene));
     FLX_TRY(flx__scene_system_check(&scene, options.method));
     FLX_TRY(flx__reduced_contact_check(ctx, model));
+    FLX_TRY(check_runs(ctx, model, d.runs));
     c.steps  = flx__scene_system_steps(&scene, d.frames);
     c.stride = (c.steps + MOST_SNAPSHOTS - 1) / MOST_SNAPSHOTS;
     if (c.stride < 1) c.stride = 1;
     c.rounds = d.rounds;
-    FLX_NEW(ctx, c.q, ((int64_t)c.steps / c.stride + 1) * 3 * scene.system->n);
-    FLX_TRY(run_full_order(&c));
+    FLX_TRY(learn_runs(&c, d.runs));
     const flx_training training = {.frame_count = c.snapshots, .q = c.q};
     FLX_TRY(flx__reduce_train(scene.system, &training, &options, &r));
     r->rounds = d.rounds;
+    r->runs   = d.runs;
     FLX_TRY(measure_error(&c, r, &r->error));
     *out = r;
     r    = NULL;
@@ -209,6 +264,7 @@ flx_reduction_info flx_reduced_model_get_info(const flx_reduced_model* m)
                                 .batch_count  = m->batch_count,
                                 .modes        = m->modes,
                                 .subspace     = m->subspace,
+                                .runs         = m->runs,
                                 .rounds       = m->rounds,
                                 .error        = m->error,
                                 .seconds      = m->seconds};

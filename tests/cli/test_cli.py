@@ -639,6 +639,10 @@ class Reduce(Cli):
         self.assertEqual(json.loads(self.flexor("reduce", "report", "inside.h5", "--json").stdout)["subspace"], 12)
         self.assertIn("whole", self.flexor("reduce", "train", self.TWIST, *few, "--subspace", 12, "-o", "no.h5",
                                            code=2).stderr)
+        said = self.flexor("reduce", "train", self.TWIST, *few, "--modes", 6, "--runs", 2, "--accept", "-o", "varied.h5")
+        self.assertIn("and 2 varied ones", said.stdout)
+        self.assertEqual(json.loads(self.flexor("reduce", "report", "varied.h5", "--json").stdout)["runs"], 2)
+        self.flexor("reduce", "train", self.TWIST, *few, "--runs", -1, "-o", "no.h5", code=2)
         other = self.flexor("reduce", "run", "model.h5", SOURCE / "scenes" / "bar-twist.yaml", "--set",
                             "solver.mode=dynamic", code=2)
         self.assertIn("another system", other.stderr)
