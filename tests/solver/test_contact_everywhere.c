@@ -158,7 +158,7 @@ static void a_large_sheet_takes_little_memory_and_gives_the_same_bits_for_any_nu
         open_draped(&f, 100, workers, plain, 0, NULL);
         assert_int_equal(flx_model_get_info(f.model).prone_count, 101 * 101);
         // Sigma^-1 alone would be 416 MB in single precision
-        assert_true(flx_solver_get_info(f.solver).bytes < 64e6);
+        assert_true(flx_solver_get_info(f.solver).bytes < 64000000);
         flx_context*  ctx    = f.ctx;
         const int64_t before = flx_context_allocation_count(ctx);
         fixture_steps(&f, 10, &stats);
