@@ -320,6 +320,33 @@ static void a_block_is_carried_by_the_floor(void** state)
     }
 }
 
+static void every_refused_allocation_is_reported_and_nothing_is_lost(void** state)
+{
+    (void)state;
+    static const char* const still[] = {"solver.mode=quasistatic", "run.frames=2"};
+    fixture                  f;
+    fixture_start(&f, 1);
+    fixture_box(&f, "block.mesh", (const int[3]){1, 1, 2}, (const double[3]){0, 0, 0}, 0.1, 1, 0);
+    fixture_open(&f, BLOCK, 2, still);
+    flx_context*       ctx   = f.ctx;
+    flx_reduced_model* model = learn(&f, "w_ecsw", 5, 3);
+    const int64_t      held  = flx_context_bytes_now(ctx);
+    for (int64_t k = 0;; ++k)
+    {
+        flx_reduced* reduced = NULL;
+        flx_context_fail_allocation(ctx, k);
+        const flx_status status = flx_reduced_create(ctx, f.model, model, &reduced);
+        flx_context_fail_allocation(ctx, -1);
+        flx_reduced_destroy(reduced);
+        assert_int_equal(flx_context_bytes_now(ctx), held);
+        if (status == FLX_OK) break;
+        assert_int_equal(status, FLX_ERR_MEMORY);
+        assert_null(reduced);
+    }
+    flx_reduced_model_destroy(model);
+    fixture_end(&f);
+}
+
 static void what_contact_is_not_known_is_refused_by_name(void** state)
 {
     (void)state;
@@ -353,6 +380,7 @@ int main(void)
         cmocka_unit_test(the_same_bits_for_any_number_of_threads_and_no_heap),
         cmocka_unit_test(rounds_touch_proxies_only),
         cmocka_unit_test(a_block_is_carried_by_the_floor),
+        cmocka_unit_test(every_refused_allocation_is_reported_and_nothing_is_lost),
         cmocka_unit_test(what_contact_is_not_known_is_refused_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
