@@ -163,7 +163,8 @@ typedef struct flx_contact_desc
     double    stiffness; ///< N/m per proxy; 0 = automatic (stiff against the material)
     double    spacing;   ///< m between proxies; 0 = every surface vertex in the region, and points between them where
                          ///< the skin is coarser than the cells
-    double    margin;    ///< m: contacts this far apart are candidates; 0 = automatic (half a cell)
+    double    margin;    ///< m: contacts this far apart are candidates; 0 = automatic (half a cell; of cloth
+                         ///< that touches itself the offset: it finds by itself what gets nearer within a step)
     double    offset;    ///< m: distance kept between the surfaces; default 0. Cloth that touches itself needs one above
                          ///< 0, and no spacing: its vertices and edges meet
 } flx_contact_desc;

@@ -19,7 +19,10 @@
 // features; rows for the exact contact solve instead of impulses.
 #include "contact/cloth_contact_internal.h"
 
+#include "math/mat3.h"
+
 #include <math.h>
+#include <string.h>
 
 #define KEPT 0.66667 // of a pair's distance at rest: as near as it may come
 #define JOINED 1e-6  // of the offset: pairs nearer than this at rest are sewn together
@@ -41,6 +44,12 @@ static flx_status check(flx_context* ctx, const flx_cloth_contact_desc* d)
             return flx__fail(ctx, FLX_ERR_ARGUMENT, "self contact of cloth: vertex %d must be in [0, %d)",
                              d->triangle[k], d->vertex_count);
     return FLX_OK;
+}
+
+static void forget(flx_cloth_contact* c)
+{
+    c->travelled = 0;
+    for (int32_t i = 0; i < c->desc.point_count + c->top.edge_count; ++i) c->clear[i] = c->spent[i] = 0;
 }
 
 flx_status flx__cloth_contact_create(flx_context* ctx, const flx_cloth_contact_desc* desc, flx_cloth_contact** out)
@@ -67,6 +76,11 @@ flx_status flx__cloth_contact_create(flx_context* ctx, const flx_cloth_contact_d
     FLX_NEW(ctx, c->search, triangles > edges ? triangles : edges);
     FLX_NEW(ctx, c->sharp, edges);
     FLX_NEW(ctx, c->found, desc->proxy_count);
+    FLX_NEW(ctx, c->last, 3 * (int64_t)desc->vertex_count);
+    FLX_NEW(ctx, c->clear, (int64_t)desc->point_count + edges);
+    FLX_NEW(ctx, c->spent, (int64_t)desc->point_count + edges);
+    memcpy(c->last, desc->x_rest, 3 * sizeof(double) * (size_t)desc->vertex_count);
+    forget(c);
     for (int32_t i = 0; i < triangles || i < edges; ++i) c->search[i] = i;
     for (int64_t t = 0; t < triangles; ++t)
         for (int k = 0; k < 4; ++k) c->box[4 * t + k] = c->top.corner[3 * t + k % 3];
@@ -91,6 +105,9 @@ void flx__cloth_contact_destroy(flx_cloth_contact* c)
     flx__free(c->ctx, c->search);
     flx__free(c->ctx, c->sharp);
     flx__free(c->ctx, c->found);
+    flx__free(c->ctx, c->last);
+    flx__free(c->ctx, c->clear);
+    flx__free(c->ctx, c->spent);
     flx__free(c->ctx, c);
 }
 
@@ -173,12 +190,70 @@ static void find_edges(void* user, int64_t begin, int64_t end, int32_t worker)
     }
 }
 
-int32_t flx__cloth_contact_find(flx_cloth_contact* c, const double* from, const double* x, const double* memory,
-                                flx_contact* out)
+/// Adds to what was travelled the way of all vertices to x: the largest one, seen from the mean one, since what moves
+/// together comes no nearer.
+static void travel(flx_cloth_contact* c, const double* x)
 {
-    find_args args = {{c, from, x}, memory, out};
-    flx__deformed_bvh_refit_swept(c->triangles, from, x);
-    flx__deformed_bvh_refit_swept(c->edges, from, x);
+    const int32_t n       = c->desc.vertex_count;
+    double        mean[3] = {0}, largest = 0;
+    for (int32_t i = 0; i < n; ++i)
+        for (int k = 0; k < 3; ++k) mean[k] += (x[3 * (int64_t)i + k] - c->last[3 * (int64_t)i + k]) / n;
+    for (int32_t i = 0; i < n; ++i)
+    {
+        double sum = 0;
+        for (int k = 0; k < 3; ++k)
+        {
+            const int64_t at  = 3 * (int64_t)i + k;
+            const double  way = x[at] - c->last[at] - mean[k];
+            sum += way * way;
+            c->last[at] = x[at];
+        }
+        if (!(sum <= largest)) largest = sum;
+    }
+    c->travelled += sqrt(largest);
+    if (!isfinite(c->travelled)) forget(c);
+}
+
+bool flx__cloth_clear(const flx_cloth_contact* c, int32_t which)
+{
+    const double reach = c->desc.margin + c->desc.offset;
+    return c->clear[which] - 2 * (c->travelled - c->spent[which]) > (1 + FLX_CLOTH_ROUNDING) * reach;
+}
+
+void flx__cloth_searched(flx_cloth_contact* c, int32_t which, double distance)
+{
+    c->clear[which] = distance;
+    c->spent[which] = c->travelled;
+}
+
+double flx__cloth_way(const flx_cloth_motion* m, int count, const int32_t* vertex, int other_count,
+                      const int32_t* other)
+{
+    double longest = 0;
+    for (int i = 0; i < count; ++i)
+        for (int j = 0; j < other_count; ++j)
+        {
+            const double *p = flx__cloth_at(m->x, vertex[i]), *p0 = flx__cloth_at(m->from, vertex[i]),
+                         *q = flx__cloth_at(m->x, other[j]), *q0 = flx__cloth_at(m->from, other[j]);
+            double way[3];
+            for (int k = 0; k < 3; ++k) way[k] = p[k] - p0[k] - q[k] + q0[k];
+            longest = fmax(longest, flx__dot3(way, way));
+        }
+    return sqrt(longest);
+}
+
+void flx__cloth_contact_begin(flx_cloth_contact* c, const double* from)
+{
+    c->from = from;
+    travel(c, from);
+}
+
+int32_t flx__cloth_contact_find(flx_cloth_contact* c, const double* x, const double* memory, flx_contact* out)
+{
+    find_args args = {{c, c->from, x}, memory, out};
+    travel(c, x);
+    flx__deformed_bvh_refit_swept(c->triangles, c->from, x);
+    flx__deformed_bvh_refit_swept(c->edges, c->from, x);
     flx__parallel_for(c->ctx, c->desc.point_count, POINT_GRAIN, find_points, &args);
     flx__parallel_for(c->ctx, c->top.edge_count, EDGE_GRAIN, mark_sharp, &args);
     flx__parallel_for(c->ctx, c->top.edge_count, EDGE_GRAIN, find_edges, &args);
@@ -193,9 +268,10 @@ int32_t flx__cloth_contact_find(flx_cloth_contact* c, const double* from, const 
     return count;
 }
 
-void flx__cloth_contact_settle(flx_cloth_contact* c, const double* from, const double* x, double* memory)
+void flx__cloth_contact_settle(flx_cloth_contact* c, const double* x, double* memory)
 {
-    settle_args args = {{c, from, x}, memory};
-    flx__deformed_bvh_refit_swept(c->triangles, from, x);
+    settle_args args = {{c, c->from, x}, memory};
+    travel(c, x);
+    flx__deformed_bvh_refit_swept(c->triangles, c->from, x);
     flx__parallel_for(c->ctx, c->desc.point_count, POINT_GRAIN, settle_points, &args);
 }

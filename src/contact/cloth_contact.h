@@ -32,13 +32,16 @@ void       flx__cloth_contact_destroy(flx_cloth_contact* cloth);
 /// past. [FLX_CLOTH_PARTNERS point_count]: +-(triangle + 1), the sign is the side; 0 = none.
 int64_t flx__cloth_contact_memory(const flx_cloth_contact* cloth);
 
-/// Find the contacts at positions x [vertex_count][3], at most one a proxy, in proxy order. `from`: positions a moment
-/// ago, from which everything went straight to x; a pair keeps the side that it was on there, or that `memory` holds.
-/// No heap; parallel; same bits for any number of workers. Capacity of out: proxy_count. Returns the number found.
-int32_t flx__cloth_contact_find(flx_cloth_contact* cloth, const double* from, const double* x, const double* memory,
-                                flx_contact* out);
+/// A step begins at positions `from` [vertex_count][3], which must stay as they are until it is settled.
+void flx__cloth_contact_begin(flx_cloth_contact* cloth, const double* from);
 
-/// The moment is over: memory of `from` becomes that of x. Parallel, no heap.
-void flx__cloth_contact_settle(flx_cloth_contact* cloth, const double* from, const double* x, double* memory);
+/// Find the contacts at positions x [vertex_count][3], at most one a proxy, in proxy order. Everything went straight to
+/// x from where the step began; a pair keeps the side that it was on there, or that `memory` holds. What is found does
+/// not depend on the calls before. No heap; parallel; same bits for any number of workers. Capacity of out:
+/// proxy_count. Returns the number found.
+int32_t flx__cloth_contact_find(flx_cloth_contact* cloth, const double* x, const double* memory, flx_contact* out);
+
+/// The step ends at x: memory becomes that of x. Parallel, no heap.
+void flx__cloth_contact_settle(flx_cloth_contact* cloth, const double* x, double* memory);
 
 #endif

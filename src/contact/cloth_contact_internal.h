@@ -6,6 +6,8 @@
 #include "contact/cloth_topology.h"
 #include "contact/deformed_bvh.h"
 
+#define FLX_CLOTH_ROUNDING 1e-9 // relative, of a distance
+#define FLX_CLOTH_CLEAR 2.0     // of the reach: how far a search looks for what may come near in later calls
 #define FLX_CLOTH_TOUCHING 1e-4 // of the offset: nearer than this the way between two points has no direction
 
 struct flx_cloth_contact
@@ -18,6 +20,13 @@ struct flx_cloth_contact
     flx_deformed_bvh *     triangles, *edges;
     uint8_t*               sharp; // [edge_count] may be a ridge, of the last find
     uint8_t*               found; // [proxy_count] of the last find
+
+    // who needs no search: vertices and edges whose surroundings were clear, and have not come near since
+    const double* from;      // [vertex_count][3] where the step began
+    double*       last;      // [vertex_count][3] positions of the last call
+    double        travelled; // m: sum over calls of the largest motion of a vertex, less the mean one
+    double*       clear;     // [points + edges] m: no partner was nearer in its last search, all the way from `from`
+    double*       spent;     // [points + edges] m: `travelled` at that time
 };
 
 /// Everything goes straight from here to there.
@@ -33,6 +42,14 @@ typedef struct flx_cloth_pair
     flx_contact contact; // partner -1: nothing
     double      memory;  // to be kept; 0 = nothing
 } flx_cloth_pair;
+
+/// Vertex or (from point_count on) edge: is nothing nearer than the reach, since nothing was and nothing can have come?
+bool flx__cloth_clear(const flx_cloth_contact* cloth, int32_t which);
+/// It was searched at last; nothing was nearer than `distance`.
+void flx__cloth_searched(flx_cloth_contact* cloth, int32_t which, double distance);
+/// How much less the distance of two things, given by their vertices, may have been on the way than it is now.
+double flx__cloth_way(const flx_cloth_motion* m, int count, const int32_t* vertex, int other_count,
+                      const int32_t* other);
 
 /// Distance that a pair keeps; 0 when it is sewn together at rest.
 double flx__cloth_kept(const flx_cloth_contact* cloth, double rest);

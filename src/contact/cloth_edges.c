@@ -53,7 +53,8 @@ typedef struct edge_search
 {
     const flx_cloth_motion* m;
     int32_t                 edge;
-    flx_contact*            best; // partner -1: none yet
+    flx_contact*            best;  // partner -1: none yet
+    double                  clear; // m: no other edge is nearer, all the way
 } edge_search;
 
 /// Did the two edges pass through each other an odd number of times?
@@ -75,14 +76,21 @@ static bool edges_passed(const flx_cloth_motion* m, const int32_t v[2], const in
     return odd;
 }
 
+static double distance_now(const flx_cloth_motion* m, const int32_t v[2], const int32_t w[2])
+{
+    return flx__edges_distance(flx__cloth_at(m->x, v[0]), flx__cloth_at(m->x, v[1]), flx__cloth_at(m->x, w[0]),
+                               flx__cloth_at(m->x, w[1]));
+}
+
 static void visit_edge(void* user, int32_t other)
 {
     edge_search*             search = user;
     const flx_cloth_motion*  m      = search->m;
     const flx_cloth_contact* c      = m->cloth;
     const int32_t *          v = c->top.edge + 2 * (int64_t)search->edge, *w = c->top.edge + 2 * (int64_t)other;
-    if (other <= search->edge || !c->sharp[other]) return;
-    if (v[0] == w[0] || v[0] == w[1] || v[1] == w[0] || v[1] == w[1]) return;
+    if (other <= search->edge || v[0] == w[0] || v[0] == w[1] || v[1] == w[0] || v[1] == w[1]) return;
+    search->clear = fmin(search->clear, distance_now(m, v, w) - flx__cloth_way(m, 2, v, 2, w));
+    if (!c->sharp[other]) return;
 
     const double* p[4] = {flx__cloth_at(m->x, v[0]), flx__cloth_at(m->x, v[1]), flx__cloth_at(m->x, w[0]),
                           flx__cloth_at(m->x, w[1])};
@@ -121,10 +129,10 @@ void flx__cloth_edge(const flx_cloth_motion* m, int32_t e, flx_contact* out)
 {
     const flx_cloth_contact* c     = m->cloth;
     const double             reach = c->desc.margin + c->desc.offset;
-    edge_search              s     = {m, e, out};
+    edge_search              s     = {m, e, out, FLX_CLOTH_CLEAR * reach};
     double                   lo[3], hi[3];
     out->partner = -1;
-    if (!c->sharp[e]) return;
+    if (!c->sharp[e] || flx__cloth_clear(c, c->desc.point_count + e)) return;
     const int32_t* v = c->top.edge + 2 * (int64_t)e;
     for (int k = 0; k < 3; ++k)
     {
@@ -132,8 +140,9 @@ void flx__cloth_edge(const flx_cloth_motion* m, int32_t e, flx_contact* out)
                      fmin(flx__cloth_at(m->x, v[0])[k], flx__cloth_at(m->x, v[1])[k]));
         hi[k] = fmax(fmax(flx__cloth_at(m->from, v[0])[k], flx__cloth_at(m->from, v[1])[k]),
                      fmax(flx__cloth_at(m->x, v[0])[k], flx__cloth_at(m->x, v[1])[k]));
-        lo[k] -= reach;
-        hi[k] += reach;
+        lo[k] -= FLX_CLOTH_CLEAR * reach;
+        hi[k] += FLX_CLOTH_CLEAR * reach;
     }
     flx__deformed_bvh_query(c->edges, lo, hi, visit_edge, &s);
+    flx__cloth_searched(m->cloth, c->desc.point_count + e, s.clear);
 }

@@ -82,6 +82,7 @@ typedef struct vertex_search
     const double*           p;
     double                  reach; // m
     bool                    watch; // for what passes
+    double                  clear; // m: nothing else is nearer, all the way
     int                     near_count, passed_count;
     double                  way_back; // m: the farthest of what passed, now
     near_point              near[MOST_NEAR];
@@ -187,24 +188,29 @@ static void visit_triangle(void* user, int32_t t)
     near_point    y = {.triangle = t};
     corners_at(c, s->m->x, t, corner);
     y.distance = flx__triangle_nearest(s->p, corner, y.weight);
+    if (s->watch) s->clear = fmin(s->clear, y.distance - flx__cloth_way(s->m, 1, &s->vertex, 3, v));
     if (!(y.distance < s->reach)) return;
     y.corners = (y.weight[0] != 0) + (y.weight[1] != 0) + (y.weight[2] != 0);
     mix(corner, y.weight, y.y);
     if (nearest_around(s, &y)) keep_near(s, &y);
 }
 
+/// Points of the surface nearer than `reach`; when watching, also what passed, and what is clear up to CLEAR times
+/// that.
 static void look_around(vertex_search* s, double reach, bool watch)
 {
+    const double  around = (watch ? FLX_CLOTH_CLEAR : 1) * reach;
     double        lo[3], hi[3];
     const double* p0 = watch ? flx__cloth_at(s->m->from, s->vertex) : s->p;
     for (int k = 0; k < 3; ++k)
     {
-        lo[k] = fmin(fmin(p0[k], s->p[k]), s->p[k] - reach);
-        hi[k] = fmax(fmax(p0[k], s->p[k]), s->p[k] + reach);
+        lo[k] = fmin(p0[k], s->p[k]) - around;
+        hi[k] = fmax(p0[k], s->p[k]) + around;
     }
     s->reach      = reach;
     s->watch      = watch;
     s->near_count = 0;
+    if (watch) s->clear = around;
     flx__deformed_bvh_query(s->m->cloth->triangles, lo, hi, visit_triangle, s);
 }
 
@@ -325,12 +331,15 @@ void flx__cloth_point(const flx_cloth_motion* m, int32_t point, const double* me
     s.passed_count = 0;
     s.way_back     = 0;
     for (int i = 0; i < FLX_CLOTH_PARTNERS; ++i) place[i].contact.partner = -1;
-    look_around(&s, reach, true);
-
-    double further = s.way_back;
+    double further = 0;
     for (int i = 0; i < FLX_CLOTH_PARTNERS; ++i)
-        if (memory[i] != 0) further = fmax(further, c->desc.depth);
-    if (further > reach) look_around(&s, further * (1 + 1e-9), false);
+        if (memory[i] != 0) further = c->desc.depth;
+    if (further == 0 && flx__cloth_clear(c, point)) return;
+    look_around(&s, reach, true);
+    flx__cloth_searched(m->cloth, point, s.clear);
+
+    further = fmax(further, s.way_back);
+    if (further > reach) look_around(&s, further * (1 + FLX_CLOTH_ROUNDING), false);
     if (s.near_count > 0) vertex_normal(c, m->x, s.vertex, face);
     for (int i = 0; i < s.near_count; ++i)
     {

@@ -331,7 +331,9 @@ static flx_status build_group(flx_build* build, int32_t index, int64_t* capacity
                                          .body        = d->body,
                                          .obstacle    = d->self ? -1 : d->obstacle,
                                          .proxy_first = m->proxy_count,
-                                         .margin      = d->margin > 0 ? d->margin : 0.5 * b->cell,
+                                         .margin      = d->margin > 0            ? d->margin
+                                                        : d->self && b->is_cloth ? d->offset
+                                                                                 : 0.5 * b->cell,
                                          .offset      = d->offset,
                                          .exclude     = 0.5 * b->cell,
                                          .depth       = (b->is_cloth ? 1 : 5) * b->cell};

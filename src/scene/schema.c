@@ -470,7 +470,7 @@ static const flx__field contact_fields[] = {
       .help = "between contact points; auto: every surface vertex in the region; not for cloth that touches itself" },
     { .key = "margin", .kind = FLX__NUMBER, AT(flx_contact_desc, margin), .unit = "m", .low = 0.0, .high = FAR,
       .flags = FLX__ABOVE | FLX__AUTO, .fallback = "0", .shown = "auto",
-      .help = "contacts this far apart are candidates; auto: half a cell" },
+      .help = "contacts this far apart are candidates; auto: half a cell, or the offset for cloth that touches itself" },
     { .key = "offset", .kind = FLX__NUMBER, AT(flx_contact_desc, offset), .unit = "m", .low = 0.0, .high = FAR,
       .fallback = "0",
       .help = "distance kept between the surfaces; above 0 for cloth that touches itself: its thickness" },

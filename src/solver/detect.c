@@ -87,11 +87,16 @@ static void find_squeezed(flx_solver* s)
         if (s->squeeze[k].watched) squeeze_rows(s, m->beta_tet[k], &s->squeeze[k], &s->contact);
 }
 
+void flx__begin_sides(flx_solver* s)
+{
+    for (int32_t i = 0; i < s->model->group_count; ++i)
+        if (s->cloth[i]) flx__cloth_contact_begin(s->cloth[i], s->x_start);
+}
+
 void flx__settle_sides(flx_solver* s, flx_state* q)
 {
     for (int32_t i = 0; i < s->model->group_count; ++i)
-        if (s->cloth[i])
-            flx__cloth_contact_settle(s->cloth[i], s->x_start, s->x, q->sides + s->model->group[i].memory_first);
+        if (s->cloth[i]) flx__cloth_contact_settle(s->cloth[i], s->x, q->sides + s->model->group[i].memory_first);
 }
 
 void flx__find_contacts(flx_solver* s, const flx_state* q, double time)
@@ -113,7 +118,7 @@ void flx__find_contacts(flx_solver* s, const flx_state* q, double time)
                                            m->proxy + g->proxy_first, s->x, g->margin, g->offset, w->scratch, out);
         }
         else if (s->cloth[i])
-            found = flx__cloth_contact_find(s->cloth[i], s->x_start, s->x, q->sides + g->memory_first, out);
+            found = flx__cloth_contact_find(s->cloth[i], s->x, q->sides + g->memory_first, out);
         else
             found = flx__self_contact_find(s->self[i], s->x, out);
         for (int32_t k = 0; k < found; ++k)

@@ -207,7 +207,8 @@ double     flx__pull(flx_solver* s, const double* x);
 void       flx__pull_at(const flx_solver* s, int64_t v, double f[3]);
 /// detect.c: contacts at s->x, into s->contact. q: the state that the step begins with.
 void flx__find_contacts(flx_solver* s, const flx_state* q, double time);
-/// detect.c: the state remembers what the step, from x_start to x, has done to the sides of cloth.
+/// detect.c: a step begins at x_start; the state remembers what the step, from there to x, has done to the sides of cloth.
+void flx__begin_sides(flx_solver* s);
 void flx__settle_sides(flx_solver* s, flx_state* q);
 /// follow.c: weights of the warm start; x goes along with the bones.
 flx_status flx__follow_create(flx_solver* s);

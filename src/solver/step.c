@@ -256,6 +256,7 @@ flx_status flx_solver_step(flx_solver* s, flx_state* q, flx_step_stats* stats)
     start(s, q, time);
     find_air(s, q);
     flx__forget_pushes(s);
+    flx__begin_sides(s);
     flx__follow_bones(s, time);
     flx__accelerate_begin(s);
 

@@ -71,13 +71,15 @@ static void close_cloth(cloth* c)
 
 static int32_t find(cloth* c)
 {
-    return flx__cloth_contact_find(c->contact, c->from, c->x, c->memory, c->out);
+    flx__cloth_contact_begin(c->contact, c->from);
+    return flx__cloth_contact_find(c->contact, c->x, c->memory, c->out);
 }
 
 /// x is where the step ends.
 static void settle(cloth* c)
 {
-    flx__cloth_contact_settle(c->contact, c->from, c->x, c->memory);
+    flx__cloth_contact_begin(c->contact, c->from);
+    flx__cloth_contact_settle(c->contact, c->x, c->memory);
     memcpy(c->from, c->x, sizeof c->x);
 }
 
@@ -495,6 +497,51 @@ static void same_bits_for_any_number_of_workers(void** state)
     }
 }
 
+/// Vertices and edges that were clear are not searched again at once: one that has a history finds what a new one
+/// finds.
+static void searches_left_out_would_have_found_nothing(void** state)
+{
+    (void)state;
+    cloth*   c    = calloc(1, sizeof *c);
+    uint64_t seed = 4;
+    for (int layer = 0; layer < 2; ++layer) sheet(c, 12, 12, 0.02, 0.03 * layer);
+    open_cloth(c, 2);
+    flx_contact* out     = malloc(sizeof(flx_contact) * (size_t)c->desc.proxy_count);
+    int32_t      touched = 0, quiet = 0;
+    for (int step = 0; step < 60; ++step)
+    {
+        flx__cloth_contact_begin(c->contact, c->from);
+        for (int inner = 0; inner < 4; ++inner)
+        {
+            flx_context*       ctx = c->ctx;
+            flx_cloth_contact* other;
+            for (int32_t v = 0; v < c->vertex_count; ++v) // it ripples and falls; the layers meet, pass and part
+                for (int k = 0; k < 3; ++k)
+                    c->x[3 * v + k] = (inner == 0 ? c->from : c->x)[3 * v + k] + 0.001 * (test_random(&seed) - 0.5) -
+                                      (k == 2 && inner == 0 ? 0.002 + (v < 169 ? 0 : 0.001) : 0);
+            CHECK_OK(flx__cloth_contact_create(ctx, &c->desc, &other));
+            flx__cloth_contact_begin(other, c->from);
+            const int32_t count = flx__cloth_contact_find(c->contact, c->x, c->memory, c->out);
+            assert_int_equal(flx__cloth_contact_find(other, c->x, c->memory, out), count);
+            for (int32_t i = 0; i < count; ++i)
+            {
+                assert_int_equal(c->out[i].proxy, out[i].proxy);
+                assert_memory_equal(c->out[i].weight, out[i].weight, sizeof out[i].weight);
+                assert_memory_equal(c->out[i].normal, out[i].normal, sizeof out[i].normal);
+                assert_true(c->out[i].gap == out[i].gap);
+            }
+            touched += count;
+            quiet += count == 0;
+            flx__cloth_contact_destroy(other);
+        }
+        flx__cloth_contact_settle(c->contact, c->x, c->memory);
+        memcpy(c->from, c->x, sizeof c->x);
+    }
+    assert_true(touched > 1000 && quiet > 20);
+    free(out);
+    close_cloth(c);
+}
+
 static void finding_allocates_nothing_and_stands_numbers_that_are_none(void** state)
 {
     (void)state;
@@ -515,7 +562,7 @@ static void finding_allocates_nothing_and_stands_numbers_that_are_none(void** st
             assert_true(isfinite(c->out[i].gap));
             CHECK_NEAR(flx__norm3(c->out[i].normal), 1, 1e-12);
         }
-        flx__cloth_contact_settle(c->contact, c->from, c->x, c->memory);
+        flx__cloth_contact_settle(c->contact, c->x, c->memory);
     }
     assert_true(flx_context_allocation_count(c->ctx) == count);
     close_cloth(c);
@@ -603,6 +650,7 @@ int main(void)
         cmocka_unit_test(passing_is_found_at_its_times),
         cmocka_unit_test(nearest_points_of_triangles_are_nearest),
         cmocka_unit_test(same_bits_for_any_number_of_workers),
+        cmocka_unit_test(searches_left_out_would_have_found_nothing),
         cmocka_unit_test(finding_allocates_nothing_and_stands_numbers_that_are_none),
         cmocka_unit_test(a_failed_allocation_leaves_nothing_behind),
         cmocka_unit_test(surfaces_without_two_sides_are_refused),
