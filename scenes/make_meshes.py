@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes beam.mesh, block.mesh, ball.obj and sheet.obj beside this file: the small meshes of the example scenes."""
+"""Makes beam.mesh, block.mesh, ball.obj, sheet.obj and strip.obj beside this file: the small meshes of the example scenes."""
 import itertools
 import math
 import pathlib
@@ -76,14 +76,13 @@ def ball(radius, rounds):
     return vertices, faces
 
 
-def sheet(size, cells):
-    """A square of cells around the origin, each cut in two; diagonals alternate, so it has no preferred direction."""
-    step = size / cells
-    vertices = [(i * step - size / 2, j * step - size / 2, 0.0) for j in range(cells + 1) for i in range(cells + 1)]
+def sheet(step, wide, long):
+    """Squares around the origin, each cut in two; diagonals alternate, so it has no preferred direction."""
+    vertices = [((i - wide / 2) * step, (j - long / 2) * step, 0.0) for j in range(long + 1) for i in range(wide + 1)]
     faces = []
-    for j, i in itertools.product(range(cells), range(cells)):
-        a = j * (cells + 1) + i
-        b, c, d = a + 1, a + cells + 2, a + cells + 1
+    for j, i in itertools.product(range(long), range(wide)):
+        a = j * (wide + 1) + i
+        b, c, d = a + 1, a + wide + 2, a + wide + 1
         faces += [(a, b, c), (a, c, d)] if (i + j) % 2 == 0 else [(a, b, d), (b, c, d)]
     return vertices, faces
 
@@ -99,4 +98,5 @@ if __name__ == "__main__":
     write_medit("beam.mesh", *grid((0.0, -0.05, -0.05), (1.0, 0.1, 0.1), (40, 4, 4)))
     write_medit("block.mesh", *grid((-0.1, -0.1, 0.0), (0.2, 0.2, 0.2), (6, 6, 6)))
     write_obj("ball.obj", "sphere of radius 0.1 m", *ball(0.1, 3))
-    write_obj("sheet.obj", "square sheet of 1 m", *sheet(1.0, 40))
+    write_obj("sheet.obj", "square sheet of 1 m", *sheet(0.025, 40, 40))
+    write_obj("strip.obj", "strip of 0.2 m by 1 m", *sheet(0.02, 10, 50))

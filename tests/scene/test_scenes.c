@@ -20,7 +20,7 @@ static void scenes_with_their_meshes_are_right(void** state)
 {
     (void)state;
     static const char* const names[] = {"beam",          "block-on-floor", "ball-drop",  "cloth-corners",
-                                        "cloth-on-ball", "cloth-twist",    "bar-twist"};
+                                        "cloth-on-ball", "cloth-twist",    "cloth-fold", "bar-twist"};
     flx_context*             ctx     = test_context(1);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i)
     {
