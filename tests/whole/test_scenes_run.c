@@ -222,6 +222,28 @@ static double share_stretched(const run* r, double stretch)
     return (double)count / (3.0 * r->model->surface_triangle_count);
 }
 
+static void a_strip_lays_itself_down_in_folds_without_a_crossing(void** state)
+{
+    (void)state;
+    run     r;
+    int64_t crossings;
+    open_run(&r, "cloth-fold", NULL, 0, NULL);
+    flx_context* ctx = r.ctx;
+    for (int k = 0; k < 60; k += 5)
+    {
+        run_frames(&r, 5);
+        CHECK_OK(flx_surface_crossings(ctx, r.surface_count, r.surface,
+                                       flx_model_get_info(r.model).surface_triangle_count,
+                                       flx_model_surface_triangles(r.model), &crossings));
+        assert_int_equal(crossings, 0);
+    }
+    double highest = 0;
+    for (int32_t i = 0; i < r.surface_count; ++i) highest = fmax(highest, r.surface[3 * i + 2]);
+    assert_true(highest > 0.01 && highest < 0.05); // m: two or three layers, 4 mm each, and a bend
+    CHECK_BELOW(r.stats.penetration, 4e-4);        // m: a tenth of the offset
+    close_run(&r);
+}
+
 static void a_skirt_falls_into_place_on_a_person(void** state)
 {
     (void)state;
@@ -272,6 +294,7 @@ int main(void)
         cmocka_unit_test(the_block_rests_on_the_floor_with_its_weight_in_both_modes),
         cmocka_unit_test(the_ball_comes_to_rest_on_the_floor_and_sinks_into_nothing),
         cmocka_unit_test(the_human_arm_compiles_and_its_hand_follows_the_bones),
+        cmocka_unit_test(a_strip_lays_itself_down_in_folds_without_a_crossing),
         cmocka_unit_test(a_skirt_falls_into_place_on_a_person),
         cmocka_unit_test(a_suit_is_parted_from_the_body_it_was_drawn_to_hide),
     };
