@@ -59,7 +59,7 @@ static const cli_option options[] = {
     {'f', "force", NULL, "overwrite"},
     {0, "size", "N", "vertices along a side of the cloth; default 30"},
     {0, "experiments", "LIST", "of C1,B1,B1w,B2,S1,S2,T1,T2,T3,V1,V2; default: all"},
-    {0, "methods", "LIST", "of block_deim,deim,gpd,secs,qdeim,gpds,pou,w_ecsw,w_block_deim; default: all"},
+    {0, "methods", "LIST", "of block_deim,deim,gpd,secs,qdeim,gpds,pou,w_ecsw,w_block_deim,w_gpd,w_secs; default: all"},
     {0, "modes", "LIST", "numbers of modes of each constraint, ascending; default 6,10,20,40"},
     {0, "quick", NULL, "a small cloth, two experiments, few modes: seconds instead of minutes"},
     {0, NULL, NULL, NULL},

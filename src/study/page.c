@@ -86,10 +86,10 @@ void flx__page_section(flx_page* page, const char* figure, const char* title)
 static const char style[] =
     "<style>:root{--bg:#fcfcfa;--fg:#1d1f24;--dim:#6a6e78;--line:#d9dae0;--ok:#d8efd9;--odd:#fdebc8;--bad:#f7d0ce;"
     "--s0:#2b6cb0;--s1:#c05621;--s2:#2f855a;--s3:#9b2c8a;--s4:#7b6a00;--s5:#0e8aa0;--s6:#b83246;--s7:#555b66;--s8:#"
-    "5a4fcf}"
+    "5a4fcf;--s9:#3f6f1f;--s10:#8a5a2b}"
     "@media(prefers-color-scheme:dark){:root{--bg:#16181d;--fg:#e4e6eb;--dim:#9aa0ac;--line:#353a45;--ok:#1f4a2b;"
     "--odd:#5a4512;--bad:#642626;--s0:#6fb1f5;--s1:#f39a5c;--s2:#6fd196;--s3:#e08ad2;--s4:#d8c64a;--s5:#5ed3e6;"
-    "--s6:#ff8092;--s7:#aab0bc;--s8:#a9a1ff}}"
+    "--s6:#ff8092;--s7:#aab0bc;--s8:#a9a1ff;--s9:#a6d36b;--s10:#d0a070}}"
     "body{background:var(--bg);color:var(--fg);font:16px/1.5 system-ui,sans-serif;max-width:1180px;margin:0 auto;"
     "padding:1.2rem}h1{font-size:1.7rem;margin:.2em 0}h2{font-size:1.2rem;margin:2.2em 0 .4em;border-top:1px solid "
     "var(--line);padding-top:.8em}p{max-width:75ch}.grid{display:grid;grid-template-columns:repeat(auto-fill,"
@@ -107,7 +107,7 @@ static const char style[] =
 static void write_styles(flx_page* page)
 {
     flx__page_text(page, "%s", style);
-    for (int k = 0; k < 9; ++k)
+    for (int k = 0; k < flx__study_method_count; ++k)
         flx__page_text(page, ".l%d{fill:none;stroke:var(--s%d);stroke-width:1.6}.p%d{fill:var(--s%d);fill-opacity:.75}",
                        k, k, k, k);
     flx__page_text(page, "</style>");

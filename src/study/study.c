@@ -7,15 +7,17 @@
 const char* const flx__study_load_name[FLX_STUDY_LOADS] = {"train", "3x", "unseen"};
 
 const flx_study_method flx__study_methods[] = {
-    {FLX_REDUCTION_BLOCK_DEIM, 0, true, true, "block DEIM (as published)"},
-    {FLX_REDUCTION_DEIM, 0, true, false, "scalar DEIM"},
-    {FLX_REDUCTION_GPD, 2, true, true, "GPD, m = 2r"},
-    {FLX_REDUCTION_SECS, 5, true, true, "SECS, m = 5r"},
-    {FLX_REDUCTION_QDEIM, 0, false, false, "Q-DEIM"},
-    {FLX_REDUCTION_GPDS, 3, false, false, "GPDS, m = 3r"},
-    {FLX_REDUCTION_POU, 2, false, false, "partition of unity, m = 2r"},
-    {FLX_REDUCTION_W_ECSW, 5, false, false, "subspace + ECSW, m = 5k"},
-    {FLX_REDUCTION_W_BLOCK_DEIM, 0, false, false, "subspace + block DEIM"},
+    {FLX_REDUCTION_BLOCK_DEIM, 0, 0, true, true, "block DEIM (as published)"},
+    {FLX_REDUCTION_DEIM, 0, 0, true, false, "scalar DEIM"},
+    {FLX_REDUCTION_GPD, 2, 0, true, true, "GPD, m = 2r"},
+    {FLX_REDUCTION_SECS, 5, 0, true, true, "SECS, m = 5r"},
+    {FLX_REDUCTION_QDEIM, 0, 0, false, false, "Q-DEIM"},
+    {FLX_REDUCTION_GPDS, 3, 0, false, false, "GPDS, m = 3r"},
+    {FLX_REDUCTION_POU, 2, 0, false, false, "partition of unity, m = 2r"},
+    {FLX_REDUCTION_W_ECSW, 5, 0, false, false, "subspace + ECSW, m = 5k"},
+    {FLX_REDUCTION_W_BLOCK_DEIM, 0, 0, false, false, "subspace + block DEIM"},
+    {FLX_REDUCTION_W_GPD, 2, 2, false, false, "subspace + GPD, m = k = 2r"},
+    {FLX_REDUCTION_W_SECS, 5, 2, false, false, "subspace + SECS, m = 5r, k = 2r"},
 };
 const int32_t flx__study_method_count = sizeof flx__study_methods / sizeof *flx__study_methods;
 
@@ -86,7 +88,7 @@ static flx_status choose_methods(flx_study* s, const flx_study_options* o)
         if (!method)
             return flx__fail(s->ctx, FLX_ERR_ARGUMENT,
                              "'%s' is no method of the study; there are block_deim, deim, gpd, secs, qdeim, gpds, pou, "
-                             "w_ecsw, w_block_deim",
+                             "w_ecsw, w_block_deim, w_gpd, w_secs",
                              word);
         bool there = false;
         for (int32_t i = 0; i < s->method_count; ++i) there = there || s->method[i] == method;

@@ -31,9 +31,10 @@ extern const char* const flx__study_load_name[FLX_STUDY_LOADS];
 typedef struct flx_study_method
 {
     flx_reduction method;
-    int32_t       each; // m = each r; 0: the method's own number
-    bool          main; // drawn as curves and named in sentences; the others are in tables
-    bool          rich; // learnt from all training runs too, at the largest number of modes
+    int32_t       each;   // m = each r; 0: the method's own number
+    int32_t       inside; // k = inside r of a subspace; 0: k is r, or there is none
+    bool          main;   // drawn as curves and named in sentences; the others are in tables
+    bool          rich;   // learnt from all training runs too, at the largest number of modes
     const char*   label;
 } flx_study_method;
 

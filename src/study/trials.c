@@ -188,6 +188,7 @@ static flx_status run_trial(flx_study* s, int32_t i, const flx_trial_bench* benc
     flx_study_trial       t       = {.experiment = i, .method = method->method, .asked = r, .part = part};
     t.batches                     = part < 0 ? UINT32_MAX : 1U << part;
     options.elements              = method->each * r;
+    options.subspace              = method->inside * r;
     options.batches               = t.batches;
     options.force                 = true; // what would be refused is what is studied
     if (method->method == FLX_REDUCTION_BLOCK_DEIM) options.truncation = 0.0; // as published: modes of rounding too
