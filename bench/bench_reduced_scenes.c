@@ -1,11 +1,12 @@
 // Reduced scenes against the engine: error, how deep things sink, and time of a frame, seen and unseen.
 //
 //   bench_reduced_scenes SCENE [--method M] [--modes r,r,...] [--rounds N] [--frames N] [--workers N]
-//                        [--set KEY=VALUE]... [--unseen KEY=VALUE]...
+//                        [--runs N] [--set KEY=VALUE]... [--unseen KEY=VALUE]...
 //
-// Models learn from the scene with the values of --set, and are then run beside the engine, step by step, on that scene
-// and, when there is an --unseen, on the scene with those values too. Depth is exact: every proxy against its obstacle
-// at the end of each step, below the distance that is kept. Times are medians of frames, the two by turns.
+// Models learn from the scene with the values of --set, and from --runs varied ones, and are then run beside the
+// engine, step by step, on that scene and, when there is an --unseen, on the scene with those values too. Depth is
+// exact: every proxy against its obstacle at the end of each step, below the distance that is kept. Times are medians
+// of frames, the two by turns.
 #include "reduce/full_run.h"
 #include "reduce/judge.h"
 
@@ -21,7 +22,7 @@
 typedef struct options
 {
     const char *path, *method, *modes;
-    int32_t     rounds, frames, workers;
+    int32_t     rounds, frames, workers, runs;
     int32_t     set_count, unseen_count;
     const char *set[MOST], *unseen[MOST];
 } options;
@@ -166,6 +167,7 @@ static options read_options(int argc, char** argv)
         if (strcmp(argv[i - 1], "--method") == 0) o.method = next;
         if (strcmp(argv[i - 1], "--modes") == 0) o.modes = next;
         if (strcmp(argv[i - 1], "--rounds") == 0) o.rounds = atoi(next);
+        if (strcmp(argv[i - 1], "--runs") == 0) o.runs = atoi(next);
         if (strcmp(argv[i - 1], "--frames") == 0) o.frames = atoi(next);
         if (strcmp(argv[i - 1], "--workers") == 0) o.workers = atoi(next);
         if (strcmp(argv[i - 1], "--set") == 0 && o.set_count < MOST) o.set[o.set_count++] = next;
@@ -194,6 +196,7 @@ int main(int argc, char** argv)
         d.modes                  = atoi(at);
         d.rounds                 = o.rounds;
         d.frames                 = o.frames;
+        d.runs                   = o.runs;
         d.force                  = true;
         if (flx_reduced_model_train(ctx, seen.model, &d, NULL, NULL, &model) != FLX_OK) fail("training");
         race(&o, &seen, model, "training");
