@@ -254,20 +254,30 @@ void estimate_body(estimate* e, const flx_scene* scene, int32_t body, const flx_
     e->prone += fmin(tets / 5.5, cell > 0 ? 3.5 * share * report->area / (cell * cell) : 0);
 }
 
+/// Contacts of cloth alone are solved for without an inverse: the rule of the engine's compile.
+static bool touches_everywhere(const estimate* e, const flx_scene* scene)
+{
+    return scene->contact_count > 0 && scene->contact[0].law == FLX_LAW_UNILATERAL && e->tets == 0 &&
+           (e->prone > 2000 || (e->prone >= 400 && 4 * e->prone >= e->vertices));
+}
+
 void estimate_finish(estimate* e, const flx_scene* scene)
 {
     // constants of the elbow (625 k tets, 3,544 prone) and of sheets (up to 200 x 200, strain and bending) on two
     // cores; nested dissection of a solid gives n^(4/3) entries, of a sheet n log n
+    const bool   everywhere = touches_everywhere(e, scene);
     const double n = fmax(e->vertices - e->sheet_vertices, 0), sheet = e->sheet_vertices;
-    e->factor_nonzeros  = 10.4 * pow(n, 1.31) + 8.5 * sheet * log2(sheet + 1);
-    const double flops  = 45.5e9 * pow(n / 114973, 2) + 170 * pow(sheet, 1.5) + pow(e->prone, 3) * (1 + 1.0 / 3);
+    e->factor_nonzeros = 10.4 * pow(n, 1.31) + 8.5 * sheet * log2(sheet + 1);
+    const double flops =
+        45.5e9 * pow(n / 114973, 2) + 170 * pow(sheet, 1.5) + (everywhere ? 0 : pow(e->prone, 3) * (1 + 1.0 / 3));
     const bool   single = scene->settings.precision == FLX_PRECISION_SINGLE;
     const double per_nz = single ? 4 : 8;
-    const double dense  = e->prone * e->prone * (8 + per_nz);
+    const double dense  = everywhere ? 1500 * e->vertices : e->prone * e->prone * (8 + per_nz);
     e->bytes            = e->factor_nonzeros * 2 * per_nz + dense + 330 * (e->tets + e->triangles) + 2e7;
     e->setup_seconds    = flops / 45e9 + 3e-6 * (e->tets + e->triangles);
     const double outer  = 2e3 * e->factor_nonzeros * per_nz / 20e9 + 2e-5 * (e->tets + e->triangles); // ms
-    const double inner  = 1e3 * e->prone * e->prone * per_nz / 20e9 + 3e-3 * e->prone;                // ms
+    const double inner  = everywhere ? 4e-8 * e->factor_nonzeros * sqrt(e->vertices) + 1e-4 * e->vertices
+                                     : 1e3 * e->prone * e->prone * per_nz / 20e9 + 3e-3 * e->prone; // ms
     const double steps  = scene->settings.mode == FLX_MODE_DYNAMIC ? scene->settings.substeps : 1;
     e->frame_ms         = steps * scene->settings.outer * (outer + scene->settings.inner * inner);
 }

@@ -75,43 +75,49 @@ static void the_law_holds_at_the_end_of_every_step(void** state)
         }
 }
 
-/// The same steps with Sigma^-1 held; the answer is one, whoever finds it.
+/// Steps from equal states, with and without Sigma^-1 held: the largest difference of a position, in cells.
+static double differs_from_the_inverse_held(const char* contact, int override_count, const char* const* overrides)
+{
+    fixture     f;
+    flx_solver* held = NULL;
+    flx_state*  there;
+    double      worst = 0;
+    int32_t     both  = 0;
+    open_draped(&f, 22, 2, contact, override_count, overrides);
+    flx_context* ctx            = f.ctx;
+    f.model->contact_everywhere = false;
+    CHECK_OK(flx_solver_create(ctx, f.model, NULL, NULL, NULL, &held));
+    assert_true(held->schur_inverse != NULL);
+    f.model->contact_everywhere = true;
+    CHECK_OK(flx_state_create(ctx, f.model, &there));
+    for (int step = 0; step < 60; ++step)
+    {
+        flx_step_stats stats;
+        flx_state_copy(there, f.state);
+        fixture_steps(&f, 1, &stats);
+        CHECK_OK(flx_solver_step(held, there, NULL));
+        for (int32_t i = 0; i < 3 * f.model->vertex_count; ++i) worst = fmax(worst, fabs(f.state->x[i] - there->x[i]));
+        both += stats.active > 20;
+    }
+    assert_true(both > 20);
+    worst /= f.model->cell;
+    flx_state_destroy(there);
+    flx_solver_destroy(held);
+    fixture_end(&f);
+    return worst;
+}
+
 static void it_moves_as_with_the_inverse_held(void** state)
 {
     (void)state;
-    const char* const laid_out[] = {plain, spread};
-    for (int k = 0; k < 2; ++k)
-    {
-        const char* const sets[] = {"outer=1", "precision=double", "contact_tolerance=1e-9"};
-        fixture           f;
-        flx_solver*       held = NULL;
-        flx_state*        there;
-        double            worst = 0;
-        int32_t           both  = 0;
-        open_draped(&f, 22, 2, laid_out[k], 3, sets);
-        flx_context* ctx            = f.ctx;
-        f.model->contact_everywhere = false;
-        CHECK_OK(flx_solver_create(ctx, f.model, NULL, NULL, NULL, &held));
-        assert_true(held->schur_inverse != NULL);
-        f.model->contact_everywhere = true;
-        CHECK_OK(flx_state_create(ctx, f.model, &there));
-        for (int step = 0; step < 60; ++step)
-        {
-            flx_step_stats stats;
-            flx_state_copy(there, f.state);
-            fixture_steps(&f, 1, &stats);
-            CHECK_OK(flx_solver_step(held, there, NULL));
-            for (int32_t i = 0; i < 3 * f.model->vertex_count; ++i)
-                worst = fmax(worst, fabs(f.state->x[i] - there->x[i]));
-            both += stats.active > 20;
-        }
-        assert_true(both > 20);
-        // what gaps off by 1e-9 cells let a vertex move, times the condition of a sheet
-        if (!(worst <= 1e-6 * f.model->cell)) fail_msg("%d: off by %g cells", k, worst / f.model->cell);
-        flx_state_destroy(there);
-        flx_solver_destroy(held);
-        fixture_end(&f);
-    }
+    // the answer is one, whoever finds it: what gaps off by 1e-9 cells let a vertex move, times the condition of a
+    // sheet
+    const char* const exact[] = {"outer=1", "precision=double", "contact_tolerance=1e-9"};
+    CHECK_BELOW(differs_from_the_inverse_held(plain, 3, exact), 1e-6);
+    CHECK_BELOW(differs_from_the_inverse_held(spread, 3, exact), 1e-6);
+    // as shipped, with what the first four of five iterations leave to the next: 7e-5 and 8e-4 when this was written
+    CHECK_BELOW(differs_from_the_inverse_held(plain, 0, NULL), 3e-4);
+    CHECK_BELOW(differs_from_the_inverse_held(spread, 0, NULL), 3e-3);
 }
 
 /// A vertex meets several triangles and its edges meet others: more rows than directions that A knows apart.
