@@ -19,9 +19,11 @@ static void trial_line(flx_file* file, const flx_study* s, const flx_study_trial
 {
     const flx_study_experiment* e = &s->experiment[t->experiment];
     flx__file_printf(file, "%s,%s,%d,%s,%s,%d,%d,%d", e->id, flx__reduction_name(t->method), t->asked,
-                     t->part == FLX_STUDY_RICH  ? "all_from_all_runs"
-                     : t->part == FLX_STUDY_ALL ? "all"
-                                                : e->type[t->part],
+                     t->part == FLX_STUDY_RICH     ? "all_from_all_runs"
+                     : t->part == FLX_STUDY_VARIED ? "all_from_varied_runs"
+                     : t->part == FLX_STUDY_WIDE   ? "all_from_own_run"
+                     : t->part == FLX_STUDY_ALL    ? "all"
+                                                   : e->type[t->part],
                      flx__study_load_name[load], t->numbers.modes, t->numbers.elements, t->numbers.all);
     number(file, t->verdict[load].error);
     number(file, t->verdict[load].energy);

@@ -151,6 +151,7 @@ flx_status flx__study_write_page(flx_study* s, const char* path, bool overwrite)
     flx__page_failures(&page);
     flx__page_energy(&page);
     flx__page_others(&page);
+    flx__page_unseen(&page);
     flx__page_cause(&page);
     flx__page_speed(&page);
     flx__page_table(&page);

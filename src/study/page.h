@@ -38,6 +38,7 @@ void       flx__page_one_at_a_time(flx_page* page);
 void       flx__page_failures(flx_page* page); // bending, springs, strain, tets
 void       flx__page_energy(flx_page* page);
 void       flx__page_others(flx_page* page);
+void       flx__page_unseen(flx_page* page); // unseen.c
 void       flx__page_cause(flx_page* page);
 void       flx__page_speed(flx_page* page);
 void       flx__page_table(flx_page* page);

@@ -1,23 +1,25 @@
 // The plan of a study and the order in which it is carried out.
 #include "study/study.h"
 
+#include "reduce/varied.h"
+
 #include <stdio.h>
 #include <string.h>
 
 const char* const flx__study_load_name[FLX_STUDY_LOADS] = {"train", "3x", "unseen"};
 
 const flx_study_method flx__study_methods[] = {
-    {FLX_REDUCTION_BLOCK_DEIM, 0, 0, true, true, "block DEIM (as published)"},
-    {FLX_REDUCTION_DEIM, 0, 0, true, false, "scalar DEIM"},
-    {FLX_REDUCTION_GPD, 2, 0, true, true, "GPD, m = 2r"},
-    {FLX_REDUCTION_SECS, 5, 0, true, true, "SECS, m = 5r"},
-    {FLX_REDUCTION_QDEIM, 0, 0, false, false, "Q-DEIM"},
-    {FLX_REDUCTION_GPDS, 3, 0, false, false, "GPDS, m = 3r"},
-    {FLX_REDUCTION_POU, 2, 0, false, false, "partition of unity, m = 2r"},
-    {FLX_REDUCTION_W_ECSW, 5, 0, false, false, "subspace + ECSW, m = 5k"},
-    {FLX_REDUCTION_W_BLOCK_DEIM, 0, 0, false, false, "subspace + block DEIM"},
-    {FLX_REDUCTION_W_GPD, 2, 2, false, false, "subspace + GPD, m = k = 2r"},
-    {FLX_REDUCTION_W_SECS, 5, 2, false, false, "subspace + SECS, m = 5r, k = 2r"},
+    {FLX_REDUCTION_BLOCK_DEIM, 0, 0, true, false, true, "block DEIM (as published)"},
+    {FLX_REDUCTION_DEIM, 0, 0, true, false, false, "scalar DEIM"},
+    {FLX_REDUCTION_GPD, 2, 0, true, true, true, "GPD, m = 2r"},
+    {FLX_REDUCTION_SECS, 5, 0, true, true, true, "SECS, m = 5r"},
+    {FLX_REDUCTION_QDEIM, 0, 0, false, false, false, "Q-DEIM"},
+    {FLX_REDUCTION_GPDS, 3, 0, false, false, false, "GPDS, m = 3r"},
+    {FLX_REDUCTION_POU, 2, 0, false, false, false, "partition of unity, m = 2r"},
+    {FLX_REDUCTION_W_ECSW, 5, 0, false, false, false, "subspace + ECSW, m = 5k"},
+    {FLX_REDUCTION_W_BLOCK_DEIM, 0, 0, false, false, false, "subspace + block DEIM"},
+    {FLX_REDUCTION_W_GPD, 2, 2, false, false, false, "subspace + GPD, m = k = 2r"},
+    {FLX_REDUCTION_W_SECS, 5, 2, false, false, false, "subspace + SECS, m = 5r, k = 2r"},
 };
 const int32_t flx__study_method_count = sizeof flx__study_methods / sizeof *flx__study_methods;
 
@@ -111,6 +113,7 @@ static flx_status choose_modes(flx_study* s, const flx_study_options* o)
         s->modes[i] = modes[i];
         if (i == 0 || modes[i] <= 20) s->middle = modes[i];
     }
+    s->wide = modes[s->mode_count - 1] + modes[s->mode_count - 1] / 2;
     return FLX_OK;
 }
 
@@ -165,7 +168,7 @@ bool flx__study_step(flx_study* s, const char* what)
 static int64_t count_steps(const flx_study* s)
 {
     int64_t each = 2;
-    for (int32_t m = 0; m < s->method_count; ++m) each += s->mode_count + s->method[m]->rich;
+    for (int32_t m = 0; m < s->method_count; ++m) each += s->mode_count + s->method[m]->rich + 2 * s->method[m]->varied;
     return each * s->experiment_count;
 }
 
@@ -186,6 +189,11 @@ static void describe(flx_study_experiment* e, const flx_trial_bench* bench)
     {
         const double moved = flx__pose_distance(system, bench->full[0].q + t * length, bench->full[0].q);
         e->motion          = moved > e->motion ? moved : e->motion;
+    }
+    for (int32_t t = 0; t <= FLX_STUDY_HORIZON * e->frames; ++t)
+    {
+        const double moved = flx__shape_distance(system, bench->full[1].q + t * length, bench->full[1].q);
+        e->unseen_motion   = moved > e->unseen_motion ? moved : e->unseen_motion;
     }
 }
 

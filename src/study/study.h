@@ -14,8 +14,11 @@
 #define FLX_STUDY_HORIZON 3  // how often the training horizon
 #define FLX_STUDY_OK_ERROR .05
 
-#define FLX_STUDY_ALL (-1)  // as a part: all constraints are reduced
-#define FLX_STUDY_RICH (-2) // the same, learnt from all training runs of the experiment
+#define FLX_STUDY_ALL (-1)    // as a part: all constraints are reduced
+#define FLX_STUDY_RICH (-2)   // the same, learnt from all training runs of the experiment
+#define FLX_STUDY_WIDE (-3)   // from its own run alone, at half as many modes again as the largest number
+#define FLX_STUDY_VARIED (-4) // from that and FLX_STUDY_RUNS varied ones, at as many
+#define FLX_STUDY_RUNS 4
 
 typedef enum flx_study_load
 {
@@ -34,6 +37,7 @@ typedef struct flx_study_method
     int32_t       each;   // m = each r; 0: the method's own number
     int32_t       inside; // k = inside r of a subspace; 0: k is r, or there is none
     bool          main;   // drawn as curves and named in sentences; the others are in tables
+    bool          varied; // learnt from varied runs too
     bool          rich;   // learnt from all training runs too, at the largest number of modes
     const char*   label;
 } flx_study_method;
@@ -117,7 +121,8 @@ typedef struct flx_study_experiment
     char                title[128];
     int32_t             frames; // F
     int32_t             vertices, elements;
-    double              motion; // largest distance from the start in the training run, of the size
+    double              motion;        // largest distance from the start in the training run, of the size
+    double              unseen_motion; // of the unseen load over the long horizon, rigid part taken out
     double              full_ms;
     int32_t             batch_count;
     const char*         type[FLX_EXPERIMENT_BATCHES];
@@ -135,6 +140,7 @@ typedef struct flx_study
     const flx_study_method* method[FLX_REDUCTION_COUNT];
     int32_t                 mode_count;
     int32_t                 modes[FLX_STUDY_MODES];
+    int32_t                 wide;   // modes of FLX_STUDY_WIDE and FLX_STUDY_VARIED
     int32_t                 middle; // of modes: 20, or the largest below
     int64_t                 steps, done;
     double                  begin;

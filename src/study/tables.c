@@ -217,7 +217,8 @@ static void offline_line(flx_page* page, int* met, int* all)
     double           most = 0.0;
     char             text[32];
     for (int64_t i = 0; i < s->trial_count; ++i)
-        if (s->trial[i].method == FLX_REDUCTION_SECS) most = fmax(most, s->trial[i].numbers.offline_s);
+        if (s->trial[i].method == FLX_REDUCTION_SECS && s->trial[i].part == FLX_STUDY_ALL)
+            most = fmax(most, s->trial[i].numbers.offline_s);
     flx__page_format(most, text);
     flx__page_text(page, "<tr><td>SECS, all r: offline, s<td>10<td style='text-align:left'>%s at most</tr>\n", text);
     ++*all;

@@ -1,6 +1,8 @@
 // Trials: a model is trained, run on both loads for three horizons, and judged.
 #include "study/study.h"
 
+#include "reduce/varied.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -192,8 +194,10 @@ static flx_status run_trial(flx_study* s, int32_t i, const flx_trial_bench* benc
     options.batches               = t.batches;
     options.force                 = true; // what would be refused is what is studied
     if (method->method == FLX_REDUCTION_BLOCK_DEIM) options.truncation = 0.0; // as published: modes of rounding too
-    FLX_TRY(part == FLX_STUDY_RICH ? flx__trial_train_on_all(bench, &options, &model)
-                                   : flx__trial_train(bench, &options, &model));
+    if (part == FLX_STUDY_VARIED) options.match = FLX_VARIED_MATCH;
+    FLX_TRY(part == FLX_STUDY_RICH     ? flx__trial_train_on_all(bench, &options, &model)
+            : part == FLX_STUDY_VARIED ? flx__trial_train_varied(bench, &options, FLX_STUDY_RUNS, &model)
+                                       : flx__trial_train(bench, &options, &model));
     describe(bench, model, &t.numbers);
     FLX_TRY(run_loads(s, i, bench, model, &t));
     if (part == FLX_STUDY_ALL && r == s->middle) FLX_TRY(probe(s, bench, model, &t));
@@ -250,6 +254,13 @@ flx_status flx__study_trials(flx_study* s, int32_t i, const flx_trial_bench* ben
         {
             if (!flx__study_step(s, s->experiment[i].id)) return flx__fail(s->ctx, FLX_ERR_CANCELLED, "stopped");
             FLX_TRY(run_trial(s, i, bench, s->method[m], s->modes[s->mode_count - 1], FLX_STUDY_RICH));
+        }
+        for (int32_t part = FLX_STUDY_WIDE; s->method[m]->varied && part >= FLX_STUDY_VARIED; --part)
+        {
+            snprintf(what, sizeof what, "%s %s%s r=%d", s->experiment[i].id, flx__reduction_name(s->method[m]->method),
+                     part == FLX_STUDY_VARIED ? " varied" : "", s->wide);
+            if (!flx__study_step(s, what)) return flx__fail(s->ctx, FLX_ERR_CANCELLED, "stopped");
+            FLX_TRY(run_trial(s, i, bench, s->method[m], s->wide, part));
         }
         if (s->experiment[i].batch_count > 1 && s->method[m]->main) FLX_TRY(run_parts(s, i, bench, s->method[m]));
     }

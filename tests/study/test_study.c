@@ -142,6 +142,35 @@ static void one_constraint_at_a_time_is_stated_as_it_was_run(void** state)
     CHECK_NEAR(claim(f->study, "figure4", "spring worst"), worst, 0);
 }
 
+/// And what varied runs are worth is stated as it was run, a part of B2's error at 10 x 10 vertices too.
+static void varied_training_is_stated_as_it_was_run(void** state)
+{
+    const fixture* f      = *state;
+    const char*    ids[]  = {"B2", "T2", "S2", "C1"};
+    int            better = 0, worse = 0;
+    for (int i = 0; i < 4; ++i)
+    {
+        const flx_study_trial* own    = flx__study_find(f->study, ids[i], FLX_REDUCTION_SECS, 15, FLX_STUDY_WIDE);
+        const flx_study_trial* varied = flx__study_find(f->study, ids[i], FLX_REDUCTION_SECS, 15, FLX_STUDY_VARIED);
+        char                   key[32];
+        assert_non_null(own);
+        assert_non_null(varied);
+        const double before = own->verdict[FLX_STUDY_UNSEEN].error, after = varied->verdict[FLX_STUDY_UNSEEN].error;
+        print_message("%s: own run %.2g, varied %.2g\n", ids[i], before, after);
+        snprintf(key, sizeof key, "%s own", ids[i]);
+        CHECK_NEAR(claim(f->study, "unseen", key), before, 0);
+        snprintf(key, sizeof key, "%s varied", ids[i]);
+        CHECK_NEAR(claim(f->study, "unseen", key), after, 0);
+        better += 1.25 * after <= before;
+        worse += after >= 1.25 * before;
+        if (i == 0) CHECK_BELOW(after, before);
+    }
+    CHECK_NEAR(claim(f->study, "unseen", "secs better where chosen"), better, 0);
+    CHECK_NEAR(claim(f->study, "unseen", "secs worse where chosen"), worse, 0);
+    CHECK_NEAR(claim(f->study, "unseen", "secs runs where chosen"), 4, 0);
+    CHECK_NEAR(claim(f->study, "unseen", "secs runs apart"), 0, 0);
+}
+
 // --- trials ---------------------------------------------------------------------------------------------------------
 
 /// The runner of the laboratory, which keeps no curves, comes to the same.
@@ -378,6 +407,7 @@ int main(void)
         cmocka_unit_test(every_number_stated_is_on_the_page),
         cmocka_unit_test(the_scoreboard_counts_the_trials),
         cmocka_unit_test(sentences_of_a_figure_hold_its_extremes),
+        cmocka_unit_test(varied_training_is_stated_as_it_was_run),
         cmocka_unit_test(one_constraint_at_a_time_is_stated_as_it_was_run),
         cmocka_unit_test(a_trial_is_the_laboratorys),
         cmocka_unit_test(curves_reach_the_verdicts),
