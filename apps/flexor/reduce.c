@@ -122,8 +122,9 @@ static bool read_desc(cli* c, flx_reduction_desc* d)
     d->method = cli_text(c, "method", d->method);
     d->force  = cli_flag(c, "accept");
     return cli_integer(c, "modes", 1, 10000, &d->modes) && cli_integer(c, "subspace", 4, 10000, &d->subspace) &&
-           cli_integer(c, "elements", 0, 1000000, &d->elements) && cli_integer(c, "rounds", 1, 10000, &d->rounds) &&
-           cli_integer(c, "frames", 0, 1000000, &d->frames) && cli_integer(c, "runs", 0, 100, &d->runs);
+           cli_integer(c, "handles", 0, 10000, &d->handles) && cli_integer(c, "elements", 0, 1000000, &d->elements) &&
+           cli_integer(c, "rounds", 1, 10000, &d->rounds) && cli_integer(c, "frames", 0, 1000000, &d->frames) &&
+           cli_integer(c, "runs", 0, 100, &d->runs);
 }
 
 static int train(reduction* r, const char* scene)
@@ -284,6 +285,7 @@ static const cli_option options[] = {
      "train: default secs"},
     {0, "modes", "R", "train: of each kind of constraint; default 20"},
     {0, "subspace", "K", "train: w... methods: dimension of the positions' subspace; default as --modes"},
+    {0, "handles", "H", "train: w... methods: skinning weights of so many handles span it instead of learnt positions"},
     {0, "elements", "M", "train: projected, of each kind of constraint; default five for each mode"},
     {0, "rounds", "N", "train, snapshots: local and global rounds of a step; default 20"},
     {0, "frames", "N", "train, snapshots: to learn from; default the scene's"},

@@ -27,6 +27,8 @@ typedef struct flx_reduction_desc
                           ///< "w_ecsw", "w_mixed", "w_gpd", "w_block_deim", "w_secs"
     int32_t     modes;    ///< of each kind of constraint; default 20
     int32_t     subspace; ///< "w..." methods: dimension of the positions' subspace, at least 4; 0 (default): as `modes`
+    int32_t     handles;  ///< "w..." methods: the subspace is that of the weights of so many handles, 4 dimensions each,
+                          ///< instead of one learnt from positions; 0 (default): it is learnt
     int32_t     elements; ///< of each kind of constraint; 0 (default): five for each mode, two where a fit is made
     int32_t     rounds;   ///< local and global rounds of a step; default 20
     int32_t     frames;   ///< to learn from; 0 (default): the scene's
@@ -40,7 +42,8 @@ typedef struct flx_reduction_desc
 FLX_API flx_reduction_desc flx_reduction_desc_default(void);
 
 /// Run the scene in full order and learn from it: in double precision, or, where it has wind, contact, fixes that begin
-/// or end, or no inertia, by flx_solver_step() with `rounds` outer iterations. Errors are against that run. `desc` may be NULL: the default.
+/// or end, or no inertia, by flx_solver_step() with `rounds` outer iterations. Errors are against that run. `desc` may
+/// be NULL: the default.
 ///
 /// Returns FLX_ERR_UNSUPPORTED (the scene has what the method does not know: the text says what, and which does),
 /// FLX_ERR_ARGUMENT (a method or count that makes no sense; a model that would not hold, with the figure),

@@ -185,6 +185,7 @@ static flx_status read_desc(flx_context* ctx, const flx_reduction_desc* d, flx_r
         return flx__fail(ctx, FLX_ERR_ARGUMENT, "runs = %d is outside [0, %d]", d->runs, FLX_REDUCTION_RUNS);
     *out          = flx__reduction_options_default(method, d->modes);
     out->subspace = d->subspace;
+    out->handles  = d->handles;
     out->elements = d->elements;
     out->least    = d->least;
     out->amplify  = d->amplify;

@@ -201,8 +201,20 @@ static flx_status check_subspace(flx_context* ctx, const flx_pd_system* system, 
                          "subspace = %d is outside [%d, %d]: every affine pose belongs to it, and the mesh has no more "
                          "vertices",
                          o->subspace, LEAST_SUBSPACE, system->n);
-    if (o->handles > 0)
-        return flx__fail(ctx, FLX_ERR_ARGUMENT, "subspace = %d and %d handles: one of them", o->subspace, o->handles);
+    return FLX_OK;
+}
+
+static flx_status check_handles(flx_context* ctx, const flx_pd_system* system, const flx_reduction_options* o)
+{
+    if (o->handles == 0) return FLX_OK;
+    if (!flx__reduction_in_subspace(o->method))
+        return flx__fail(ctx, FLX_ERR_ARGUMENT, "handles = %d: '%s' keeps positions whole, it has no subspace",
+                         o->handles, flx__reduction_name(o->method));
+    if (o->handles < 1 || o->handles > system->n)
+        return flx__fail(ctx, FLX_ERR_ARGUMENT, "handles = %d is outside [1, %d]: the mesh has no more vertices",
+                         o->handles, system->n);
+    if (o->subspace > 0)
+        return flx__fail(ctx, FLX_ERR_ARGUMENT, "subspace = %d and handles = %d: one of them", o->subspace, o->handles);
     return FLX_OK;
 }
 
@@ -214,6 +226,7 @@ static flx_status check_options(flx_context* ctx, const flx_pd_system* system, c
         return flx__fail(ctx, FLX_ERR_ARGUMENT, "there is no reduction number %d", (int)o->method);
     if (o->modes < 1) return flx__fail(ctx, FLX_ERR_ARGUMENT, "modes = %d: at least 1", o->modes);
     FLX_TRY(check_subspace(ctx, system, o));
+    FLX_TRY(check_handles(ctx, system, o));
     if (o->elements < 0) return flx__fail(ctx, FLX_ERR_ARGUMENT, "elements = %d is negative", o->elements);
     if (training->frame_count < 1) return flx__fail(ctx, FLX_ERR_ARGUMENT, "there are no frames to learn from");
     for (int32_t b = 0; b < system->batch_count; ++b)

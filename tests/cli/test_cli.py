@@ -639,6 +639,10 @@ class Reduce(Cli):
         self.assertEqual(json.loads(self.flexor("reduce", "report", "inside.h5", "--json").stdout)["subspace"], 12)
         self.assertIn("whole", self.flexor("reduce", "train", self.TWIST, *few, "--subspace", 12, "-o", "no.h5",
                                            code=2).stderr)
+        self.flexor("reduce", "train", self.TWIST, *few, "--modes", 6, "--method", "w_secs", "--handles", 4, "--accept",
+                    "-o", "handles.h5")
+        spanned = json.loads(self.flexor("reduce", "report", "handles.h5", "--json").stdout)["subspace"]
+        self.assertIn(spanned, range(9, 13))  # a flat sheet: [1, x, y] of each handle, less what the others span
         said = self.flexor("reduce", "train", self.TWIST, *few, "--modes", 6, "--runs", 2, "--accept", "-o", "varied.h5")
         self.assertIn("and 2 varied ones", said.stdout)
         self.assertEqual(json.loads(self.flexor("reduce", "report", "varied.h5", "--json").stdout)["runs"], 2)

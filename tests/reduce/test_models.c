@@ -456,7 +456,10 @@ static void mistakes_are_refused(void** state)
                  {FLX_REDUCTION_W_SECS, 3, 0, "outside [4, 36]"},
                  {FLX_REDUCTION_W_SECS, 37, 0, "outside [4, 36]"},
                  {FLX_REDUCTION_W_GPD, -1, 0, "outside [4, 36]"},
-                 {FLX_REDUCTION_W, 8, 2, "one of them"}};
+                 {FLX_REDUCTION_W, 8, 2, "one of them"},
+                 {FLX_REDUCTION_GPD, 0, 2, "keeps positions whole"},
+                 {FLX_REDUCTION_W, 0, -1, "outside [1, 36]"},
+                 {FLX_REDUCTION_W, 0, 37, "outside [1, 36]"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i)
     {
         options          = flx__reduction_options_default(wrong[i].method, 4);
