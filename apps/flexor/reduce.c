@@ -304,7 +304,7 @@ const cli_verb cli_reduce = {
     .operands = "train SCENE | run MODEL SCENE | report MODEL | snapshots SCENE",
     .summary  = "Learn a small model from a scene's run, and run that.",
     .details = "For scenes without contact of a body with itself. Contact with obstacles, fixes that begin or end and\n"
-               "quasi-static scenes need a method in a subspace: --method w_ecsw. A model belongs to its scene's\n"
+               "quasi-static scenes need a method in a subspace: --method w_secs. A model belongs to its scene's\n"
                "meshes, materials and time step; gravity, loads, wind, obstacles and the motion of bones may change.\n",
     .options = options,
     .operands_min = 2,

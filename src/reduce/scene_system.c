@@ -23,7 +23,7 @@ flx_status flx__scene_system_check(const flx_scene_system* s, flx_reduction meth
     if (!what || flx__reduction_in_subspace(method)) return FLX_OK;
     return flx__fail(s->system->ctx, FLX_ERR_UNSUPPORTED,
                      "method '%s' knows no %s, for it holds whole positions: take one in a subspace, such as '%s'",
-                     flx__reduction_name(method), what, flx__reduction_name(FLX_REDUCTION_W_ECSW));
+                     flx__reduction_name(method), what, flx__reduction_name(FLX_REDUCTION_W_SECS));
 }
 
 static flx_status copy_batch(flx_context* ctx, const flx_constraint_batch* from, flx_constraint_batch* to)

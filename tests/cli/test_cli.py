@@ -654,7 +654,7 @@ class Reduce(Cli):
     def test_a_scene_with_contact(self):
         scene = SOURCE / "scenes" / "block-on-floor.yaml"
         few = ("--set", "run.frames=8")
-        self.flexor("reduce", "train", scene, *few, "--method", "w_ecsw", "--modes", 8, "--rounds", 5, "-o", "m.h5")
+        self.flexor("reduce", "train", scene, *few, "--method", "w_secs", "--modes", 8, "--rounds", 5, "-o", "m.h5")
         self.assertLess(json.loads(self.flexor("reduce", "report", "m.h5", "--json").stdout)["error"], 1e-3)
         self.assertIn("deepest", self.flexor("reduce", "run", "m.h5", scene, *few, "-o", "small").stderr)
 
@@ -670,7 +670,7 @@ class Reduce(Cli):
         for scene, word in (("cloth-corners", "fixes"), ("cloth-on-ball", "contact"), ("beam", "quasi-static")):
             said = self.flexor("reduce", "train", SOURCE / "scenes" / f"{scene}.yaml", "-o", "m.h5", code=3).stderr
             self.assertIn(word, said)
-            self.assertIn("w_ecsw", said) # the way out
+            self.assertIn("w_secs", said) # the way out
         self.assertIn("-o", self.flexor("reduce", "train", self.TWIST, code=2).stderr)
         self.assertIn("report", self.flexor("reduce", "learn", self.TWIST, code=2).stderr)
         self.assertIn("must be one of",

@@ -213,7 +213,7 @@ static uint64_t hash_of_run(int32_t workers)
     fixture f;
     open_drape(&f, workers, 0, NULL);
     flx_context*       ctx     = f.ctx;
-    flx_reduced_model* model   = learn(&f, "w_ecsw", 16, 10);
+    flx_reduced_model* model   = learn(&f, "w_secs", 16, 10);
     flx_reduced*       reduced = NULL;
     CHECK_OK(flx_reduced_create(ctx, f.model, model, &reduced));
     const int64_t before = flx_context_allocation_count(ctx);
@@ -353,7 +353,7 @@ static void what_contact_is_not_known_is_refused_by_name(void** state)
     static const struct
     {
         const char *set, *method, *says;
-    } cases[] = {{"contact[0].law=spring", "w", "unilateral"}, {"run.frames=2", "secs", "w_ecsw"}};
+    } cases[] = {{"contact[0].law=spring", "w", "unilateral"}, {"run.frames=2", "secs", "w_secs"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
     {
         static const char* const laws[] = {"contact[1].law=spring"};

@@ -247,7 +247,7 @@ static void fixes_begin_and_end_as_in_the_engine(void** state)
     (void)state;
     static const char* const timed[]   = {"fix[0].from=0.1 s", "fix[1].until=0.25 s", "outer=20",
                                           "bodies[1].velocity=[0, 0, 0.5]", "motion[0].keys[1].angle=60"};
-    static const char* const methods[] = {"w", "w_ecsw", "w_gpd"};
+    static const char* const methods[] = {"w", "w_ecsw", "w_gpd", "w_secs"};
     for (size_t i = 0; i < sizeof methods / sizeof *methods; ++i)
     {
         fixture f;
@@ -309,7 +309,7 @@ static void what_a_method_does_not_know_is_refused_by_name(void** state)
         CHECK_FAILS(flx_reduced_model_train(ctx, f.model, NULL, NULL, NULL, &model), FLX_ERR_UNSUPPORTED);
         assert_null(model);
         assert_non_null(strstr(flx_context_error(ctx), cases[i].says));
-        assert_non_null(strstr(flx_context_error(ctx), "w_ecsw")); // the way out
+        assert_non_null(strstr(flx_context_error(ctx), "w_secs")); // the way out
         fixture_end(&f);
     }
 }
