@@ -141,18 +141,8 @@ static void print_passes(const summary* s)
             1e-6 * (double)s->solver.backward_bytes);
 }
 
-void summary_print(cli* c, const summary* s, const flx_scene* scene)
+static void print_setup(const cli* c, const summary* s)
 {
-    if (c->quiet) return;
-    char held[32], whole[32];
-    format_bytes(held, (double)s->bytes_peak);
-    format_bytes(whole, (double)s->rss_peak);
-
-    cli_clear_bar(c);
-    fprintf(stderr, "\n%s: %d frames%s\n", scene->name, s->frames,
-            s->diverged      ? ", then it diverged"
-            : s->interrupted ? ", then it was stopped"
-                             : "");
     fprintf(stderr, "  body         %d tets, %d vertices, %d of them collision-prone%s\n", s->model.tet_count,
             s->model.vertex_count, s->model.prone_count,
             s->model.region_proposed ? " (region proposed by the engine)" : "");
@@ -162,6 +152,10 @@ void summary_print(cli* c, const summary* s, const flx_scene* scene)
             fprintf(stderr, "%s %s %.0f ms", told++ ? "," : "", c->phase[i], 1e3 * c->phase_seconds[i]);
     fprintf(stderr, "\n  factor       %.1f M entries, %.1f GFlop%s\n", 1e-6 * (double)s->solver.factor_nonzeros,
             1e-9 * s->solver.factor_flops, s->solver.factor_found ? "; found in the cache" : "");
+}
+
+static void print_times(const cli* c, const summary* s)
+{
     fprintf(stderr, "  speed        %.2f frames/s stepping, %.2f with recording; %d worker%s, %s\n",
             s->step_seconds > 0 ? s->frames / s->step_seconds : 0,
             s->wall_seconds > 0 ? s->frames / s->wall_seconds : 0, flx_context_worker_count(c->ctx),
@@ -174,6 +168,10 @@ void summary_print(cli* c, const summary* s, const flx_scene* scene)
     for (int p = 0; p < PHASE_COUNT; ++p) fprintf(stderr, "%10.2f", mean_of(s->ms[p], s->frames));
     fprintf(stderr, "\n");
     print_passes(s);
+}
+
+static void print_contacts(const summary* s)
+{
     fprintf(stderr, "  contacts     %d candidates, %d active at most; %d switched in the last %d frames\n",
             s->max_candidates, s->max_active, switched_at_the_end(s),
             s->frames < SETTLED_FRAMES ? s->frames : SETTLED_FRAMES);
@@ -190,8 +188,28 @@ void summary_print(cli* c, const summary* s, const flx_scene* scene)
             in_cells(s, s->last.penetration));
     fprintf(stderr, "  force        (%.4g, %.4g, %.4g) N from obstacles\n", s->last.contact_force[0],
             s->last.contact_force[1], s->last.contact_force[2]);
-    fprintf(stderr, "  at the end   residual %.3g N, motion %.3g cells, %d inverted (%d at most), energy %.4g J\n",
-            s->last.residual, in_cells(s, s->last.motion), s->last.inverted, s->max_inverted, s->last.energy);
+}
+
+void summary_print(cli* c, const summary* s, const flx_scene* scene)
+{
+    if (c->quiet) return;
+    char held[32], whole[32];
+    format_bytes(held, (double)s->bytes_peak);
+    format_bytes(whole, (double)s->rss_peak);
+
+    cli_clear_bar(c);
+    fprintf(stderr, "\n%s: %d frames%s\n", scene->name, s->frames,
+            s->diverged      ? ", then it diverged"
+            : s->interrupted ? ", then it was stopped"
+                             : "");
+    print_setup(c, s);
+    if (s->frames > 0)
+    {
+        print_times(c, s);
+        print_contacts(s);
+        fprintf(stderr, "  at the end   residual %.3g N, motion %.3g cells, %d inverted (%d at most), energy %.4g J\n",
+                s->last.residual, in_cells(s, s->last.motion), s->last.inverted, s->max_inverted, s->last.energy);
+    }
     if (s->crossings >= 0) fprintf(stderr, "  surface      %lld pairs of triangles cross\n", (long long)s->crossings);
     fprintf(stderr, "  memory       %s by the engine, %s by the program at most\n", held, whole);
     fprintf(stderr, "  state        %016llx\n", (unsigned long long)s->state_hash);

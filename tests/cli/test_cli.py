@@ -223,6 +223,12 @@ class Check(Cli):
 
 
 class Run(Cli):
+    def test_no_frames_is_a_run_with_no_times_to_tell(self):
+        done = self.run_beam("-o", "none", frames=0)
+        self.assertNotIn("nan", done.stderr)
+        self.assertIn("0 frames", done.stderr)
+        self.assertEqual(json.loads(self.flexor("info", "none", "--json").stdout)["frames"], 1)
+
     def test_files_talk_and_data_are_kept_apart(self):
         done = self.run_beam("-o", "out/beam")
         self.assertEqual(done.stdout, "")
