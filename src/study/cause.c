@@ -6,13 +6,12 @@
 #include <string.h>
 
 #define MOST_DOTS 512
-#define MOST_COLORS 9
 
 typedef struct dots
 {
-    flx_plot_curve curve[MOST_COLORS];
+    flx_plot_curve curve[FLX_PLOT_COLORS];
     int32_t        count;
-    double         x[MOST_COLORS][MOST_DOTS], y[MOST_COLORS][MOST_DOTS];
+    double         x[FLX_PLOT_COLORS][MOST_DOTS], y[FLX_PLOT_COLORS][MOST_DOTS];
 } dots;
 
 typedef double (*dot_fn)(const flx_study* s, const flx_study_trial* t);
@@ -21,7 +20,7 @@ typedef double (*dot_fn)(const flx_study* s, const flx_study_trial* t);
 static void collect(const flx_study* s, dot_fn x, dot_fn y, dots* d)
 {
     d->count = 0;
-    for (int32_t m = 0; m < s->method_count && d->count < MOST_COLORS; ++m)
+    for (int32_t m = 0; m < s->method_count && d->count < FLX_PLOT_COLORS; ++m)
     {
         const int k = d->count;
         int32_t   n = 0;
@@ -33,12 +32,8 @@ static void collect(const flx_study* s, dot_fn x, dot_fn y, dots* d)
             d->y[k][n++] = y(s, t);
         }
         if (n == 0) continue;
-        d->curve[k] = (flx_plot_curve){.label  = s->method[m]->label,
-                                       .color  = m % MOST_COLORS,
-                                       .points = true,
-                                       .count  = n,
-                                       .x      = d->x[k],
-                                       .y      = d->y[k]};
+        d->curve[k] = (flx_plot_curve){
+            .label = s->method[m]->label, .color = m, .points = true, .count = n, .x = d->x[k], .y = d->y[k]};
         ++d->count;
     }
 }

@@ -1,14 +1,16 @@
-// Curves and points as inline SVG. Colours are the page's CSS variables --s0 .. --s8, so one plot serves light and
+// Curves and points as inline SVG. Colours are the page's CSS variables --s0 .. --s10, so one plot serves light and
 // dark.
 #ifndef FLX_STUDY_PLOT_H
 #define FLX_STUDY_PLOT_H
 
 #include "base/file.h"
 
+#define FLX_PLOT_COLORS 11
+
 typedef struct flx_plot_curve
 {
     const char*   label;
-    int32_t       color; // 0 .. 8
+    int32_t       color; // 0 .. FLX_PLOT_COLORS - 1
     bool          dashed;
     bool          points; // marks instead of a line
     int32_t       count;

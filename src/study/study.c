@@ -2,6 +2,7 @@
 #include "study/study.h"
 
 #include "reduce/varied.h"
+#include "study/plot.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,6 +23,7 @@ const flx_study_method flx__study_methods[] = {
     {FLX_REDUCTION_W_SECS, 5, 2, false, false, false, "subspace + SECS, m = 5r, k = 2r"},
 };
 const int32_t flx__study_method_count = sizeof flx__study_methods / sizeof *flx__study_methods;
+_Static_assert(sizeof flx__study_methods / sizeof *flx__study_methods <= FLX_PLOT_COLORS, "a colour for each method");
 
 const flx_study_method* flx__study_method_of(flx_reduction method)
 {
