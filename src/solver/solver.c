@@ -226,6 +226,7 @@ flx_status flx__solver_factorize(flx_solver* s, double time)
     drop_factor(s);
     FLX_TRY(check_held(s, time));
     FLX_TRY(flx__model_assemble(m, time, s->inertia, &a));
+    if (s->single && !s->x) flx__rounding_load(s, &a); // until there is a workspace there are no steps
     if (s->settings.strategy == FLX_STRATEGY_PCG)
         FLX_TRY(flx__csr_from_lower(s->ctx, &a, &s->rows));
     else
@@ -387,7 +388,6 @@ static flx_status workspace(flx_solver* s)
 
     double** const field[] = {&s->x, &s->u, &s->u_turned, &s->x_inertial, &s->x_start, &s->x_outer};
     for (size_t i = 0; i < sizeof field / sizeof field[0]; ++i) FLX_NEW_ZERO(ctx, *field[i], 3 * (int64_t)s->n);
-    FLX_TRY(columns(ctx, s->n, s->r));
     if (s->single && !whole)
         FLX_TRY(narrow_columns(ctx, s->n, s->b_f32));
     else
@@ -420,6 +420,8 @@ done:
     return status;
 }
 
+#define ROUNDING_ERROR 0.1 // steps in single precision leave at most this much of an error; 1e-4 in soft cloth
+
 flx_status flx_solver_create(flx_context* ctx, const flx_model* m, const flx_settings* settings,
                              flx_progress_fn progress, void* user, flx_solver** out)
 {
@@ -447,10 +449,20 @@ flx_status flx_solver_create(flx_context* ctx, const flx_model* m, const flx_set
     s->info.ms_order = m->ms_order;
 
     FLX_TRY(report(ctx, progress, user, "factorizing", 0));
+    FLX_TRY(columns(ctx, s->n, s->r));
     FLX_TRY(flx__solver_factorize(s, s->dt));
     FLX_TRY(report(ctx, progress, user, "preparing contacts", 0.9));
     FLX_TRY(workspace(s));
     FLX_TRY(contact_workspace(s));
+    if (s->single && flx__rounding_error(s) > ROUNDING_ERROR)
+    {
+        flx_settings wide = s->settings;
+        wide.precision    = FLX_PRECISION_DOUBLE;
+        flx_solver_destroy(s);
+        s = NULL;
+        flx__log(ctx, FLX_LOG_NOTICE, "stiffnesses lie too far apart for single precision: steps are in double");
+        return flx_solver_create(ctx, m, &wide, progress, user, out);
+    }
     FLX_TRY(flx__follow_create(s));
     FLX_TRY(flx__accelerator_create(s));
     FLX_TRY(report(ctx, progress, user, "ready", 1));

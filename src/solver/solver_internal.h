@@ -207,7 +207,8 @@ double     flx__pull(flx_solver* s, const double* x);
 void       flx__pull_at(const flx_solver* s, int64_t v, double f[3]);
 /// detect.c: contacts at s->x, into s->contact. q: the state that the step begins with.
 void flx__find_contacts(flx_solver* s, const flx_state* q, double time);
-/// detect.c: a step begins at x_start; the state remembers what the step, from there to x, has done to the sides of cloth.
+/// detect.c: a step begins at x_start; the state remembers what the step, from there to x, has done to the sides of
+/// cloth.
 void flx__begin_sides(flx_solver* s);
 void flx__settle_sides(flx_solver* s, flx_state* q);
 /// follow.c: weights of the warm start; x goes along with the bones.
@@ -232,10 +233,14 @@ void flx__solve_contacts(flx_solver* s, flx_state* q);
 /// contact_everywhere.c: workspace, and both of the above for Sigma = A.
 flx_status flx__everywhere_create(flx_solver* s);
 void       flx__everywhere_release(flx_solver* s);
-void flx__everywhere_increment(flx_solver* s, double* const rhs[3]);
-void flx__solve_everywhere(flx_solver* s, flx_state* q);
+void       flx__everywhere_increment(flx_solver* s, double* const rhs[3]);
+void       flx__solve_everywhere(flx_solver* s, flx_state* q);
 /// global.c: the same for the whole system: strategies `full` and `pcg`. Increments into b_f64.
 flx_status flx__global_solve(flx_solver* s, flx_state* q);
+/// rounding.c: r := A v for a v of noise, |v| < 1; then what rounding leaves of v in one outer iteration, at most:
+/// above 1 steps diverge.
+void   flx__rounding_load(flx_solver* s, const flx_csc* a);
+double flx__rounding_error(flx_solver* s);
 
 /// accelerate.c: made if the settings ask for it, else left NULL; everything below does nothing then.
 flx_status flx__accelerator_create(flx_solver* s);
