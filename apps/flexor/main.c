@@ -11,15 +11,19 @@
 const cli_verb* const cli_verbs[] = {&cli_run,    &cli_check, &cli_mesh,  &cli_render, &cli_export, &cli_info,
                                      &cli_schema, &cli_bench, &cli_study, &cli_reduce, NULL};
 
+#define FORM_WIDTH 34 // columns; longer forms have a line of their own
+
 static void print_overview(FILE* out)
 {
     fprintf(out, "flexor %s: Projective Dynamics\n\n  flexor SCENE                      the same as flexor run SCENE\n",
             flx_version());
     for (int i = 0; cli_verbs[i]; ++i)
     {
-        char form[64];
-        snprintf(form, sizeof form, "flexor %s %s", cli_verbs[i]->name, cli_verbs[i]->operands);
-        fprintf(out, "  %-34s%s\n", form, cli_verbs[i]->summary);
+        char*      form = text_of("flexor %s %s", cli_verbs[i]->name, cli_verbs[i]->operands);
+        const bool fits = strlen(form) < FORM_WIDTH;
+        fprintf(out, "  %-*s%s", FORM_WIDTH, form, fits ? "" : "\n");
+        fprintf(out, "%*s%s\n", fits ? 0 : FORM_WIDTH + 2, "", cli_verbs[i]->summary);
+        free(form);
     }
     fprintf(out, "\n  flexor VERB --help                options of a verb\n  flexor --version\n"
                  "  flexor --completion               for bash: eval \"$(flexor --completion)\"\n");

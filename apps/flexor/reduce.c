@@ -133,18 +133,17 @@ static int train(reduction* r, const char* scene)
     const char*        path = cli_text(c, "output", NULL);
     flx_reduction_desc desc = flx_reduction_desc_default();
     if (!read_desc(c, &desc)) return CODE_USAGE;
-    if (!path)
+    if (!path || !*path)
     {
         cli_error(c, CODE_USAGE, "train writes a file: -o MODEL.h5");
         return CODE_USAGE;
     }
-    if (cli_taken(c, path)) return CODE_INTERNAL;
+    if (cli_taken(c, path) || !make_parent_folders(c, path)) return CODE_INTERNAL;
     const int code = open_scene(r, scene);
     if (code >= 0) return code;
     flx_status status = flx_reduced_model_train(c->ctx, r->model, &desc, show, c, &r->reduced);
     cli_clear_bar(c);
     if (status == FLX_ERR_CANCELLED && cli_signal_seen()) cli_signal_raise(cli_signal_seen());
-    if (status == FLX_OK && !make_parent_folders(c, path)) return CODE_INTERNAL;
     if (status == FLX_OK) status = flx_reduced_model_write(r->reduced, path, cli_flag(c, "force"));
     if (status != FLX_OK) return cli_fail(c, status);
     if (c->json)
@@ -234,16 +233,16 @@ static int snapshots(reduction* r, const char* scene)
     if (!cli_integer(c, "every", 1, 1000000, &desc.every) || !cli_integer(c, "rounds", 1, 10000, &desc.rounds) ||
         !cli_integer(c, "frames", 0, 1000000, &desc.frames))
         return CODE_USAGE;
-    if (!output)
+    if (!output || !*output)
     {
         cli_error(c, CODE_USAGE, "snapshots writes files: -o STEM");
         return CODE_USAGE;
     }
     const int code = open_scene(r, scene);
     if (code >= 0) return code;
-    char*      stem   = stem_of(output, endings);
-    flx_status status = FLX_ERR_IO;
-    if (make_parent_folders(c, stem)) status = flx_reduction_snapshots(c->ctx, r->model, &desc, stem, show, c, &files);
+    if (!make_parent_folders(c, output)) return CODE_INTERNAL;
+    char*            stem   = stem_of(output, endings);
+    const flx_status status = flx_reduction_snapshots(c->ctx, r->model, &desc, stem, show, c, &files);
     cli_clear_bar(c);
     if (status == FLX_ERR_CANCELLED && cli_signal_seen()) cli_signal_raise(cli_signal_seen());
     if (status == FLX_OK) cli_say(c, "wrote %d file%s, %s_0000.h5 first", files, files == 1 ? "" : "s", stem);

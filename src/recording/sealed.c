@@ -1,7 +1,7 @@
 // The header, little endian:
 //
 //    0  char[8]  kind                     32  u64  model hash
-//    8  u32      version = 1              40  f64  time, s
+//    8  u32      version of the kind      40  f64  time, s
 //   12  u32      header bytes = 512       48  i64  frame or step
 //   16  u64      payload bytes            56  u64  checksum of bytes 0..55
 //   24  u64      checksum of the payload  64  zeros
@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define VERSION 1
 #define CHECKED_BYTES 56
 
 static const char magic[4][9]      = {"FLXTOPOL", "FLXFRAME", "FLXSTATE", "FLXREDUC"};
+static const int  version[4]       = {1, 1, 1, 2};
 static const char kind_name[4][20] = {"recording topology", "recording frame", "checkpoint", "reduced model"};
 
 static void put64(unsigned char* to, uint64_t v)
@@ -69,7 +69,7 @@ flx_status flx__sealed_begin(flx_context* ctx, const char* path, flx__seal_kind 
 {
     unsigned char header[FLX__SEAL_BYTES] = {0};
     memcpy(header, magic[kind], 8);
-    put64(header + 8, VERSION | (uint64_t)FLX__SEAL_BYTES << 32);
+    put64(header + 8, (uint64_t)version[kind] | (uint64_t)FLX__SEAL_BYTES << 32);
     put64(header + 16, (uint64_t)bytes);
     put64(header + 24, flx__checksum(payload, bytes));
     put64(header + 32, seal->model_hash);
@@ -100,9 +100,9 @@ static flx_status check_header(flx_context* ctx, const char* path, flx__seal_kin
         return flx__fail(ctx, FLX_ERR_FORMAT, "%s: cut short: the header alone has %d bytes, the file %lld", path,
                          FLX__SEAL_BYTES, (long long)size);
     const uint64_t words = get64(header + 8);
-    if ((uint32_t)words != VERSION)
+    if ((uint32_t)words != (uint32_t)version[kind])
         return flx__fail(ctx, FLX_ERR_FORMAT, "%s: %s of format version %u; this program reads version %d", path,
-                         kind_name[kind], (unsigned)(uint32_t)words, VERSION);
+                         kind_name[kind], (unsigned)(uint32_t)words, version[kind]);
     if (get64(header + 56) != flx__checksum(header, CHECKED_BYTES) || words >> 32 != FLX__SEAL_BYTES)
         return flx__fail(ctx, FLX_ERR_FORMAT, "%s: damaged: the header's checksum does not match", path);
 

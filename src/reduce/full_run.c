@@ -12,7 +12,8 @@ flx_status flx__full_run_create(flx_scene_system* scene, int32_t rounds, flx_ful
 
     *out = (flx_full_run){.scene = scene, .rounds = rounds};
     FLX_TRY(flx_state_create(ctx, m, &out->state));
-    settings.outer = rounds;
+    settings.outer     = rounds;
+    settings.precision = FLX_PRECISION_DOUBLE; // the rounding of single precision would be learnt as motion
     if (scene->by_engine)
         FLX_TRY(flx_solver_create(ctx, m, &settings, NULL, NULL, &out->solver));
     else

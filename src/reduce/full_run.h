@@ -5,8 +5,8 @@
 #include "reduce/scene_system.h"
 #include "solver/state.h"
 
-/// By the rounds of system.h, in double precision; by the engine (flx_solver, with as many outer iterations) when the
-/// scene has what those do not know. Either way `state` is where the run stands.
+/// By the rounds of system.h; by the engine (flx_solver, with as many outer iterations) when the scene has what those do
+/// not know. Either way in double precision, and `state` is where the run stands.
 typedef struct flx_full_run
 {
     flx_scene_system* scene;

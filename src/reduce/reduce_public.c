@@ -103,7 +103,7 @@ static flx_status run_full_order(course* c)
     {
         if (step > 0) FLX_TRY(flx__full_run_step(&run));
         if (step % c->stride == 0) keep_snapshot(c, &run);
-        FLX_TRY(report(c, "full-order run", (double)step / c->steps));
+        FLX_TRY(report(c, "full-order run", step / fmax(c->steps, 1)));
     }
 done:
     flx__full_run_release(&run);
@@ -125,7 +125,7 @@ static flx_status run_varied(course* c, int32_t number, int32_t count)
         FLX_TRY(flx__full_run_step(&run));
         flx__varied_watch(&varied, step, run.state->x);
         if (step % (VARIED_STRIDE * c->stride) == 0) keep_snapshot(c, &run);
-        FLX_TRY(report(c, what, (double)step / c->steps));
+        FLX_TRY(report(c, what, step / fmax(c->steps, 1)));
     }
 done:
     flx__full_run_release(&run);
@@ -163,7 +163,7 @@ static flx_status measure_error(course* c, const flx_reduced_model* model, doubl
         if (step % c->stride == 0)
             *error = fmax(*error,
                           flx__pose_distance(c->scene->system, state->x, c->q + length * (size_t)(step / c->stride)));
-        FLX_TRY(report(c, "reduced run", (double)step / c->steps));
+        FLX_TRY(report(c, "reduced run", step / fmax(c->steps, 1)));
     }
     if (status == FLX_ERR_NONFINITE) status = FLX_OK;
 done:

@@ -1,6 +1,7 @@
 #include "reduce/scene_system.h"
 
 #include "solver/air.h"
+#include "solver/solver_internal.h"
 
 #include <math.h>
 #include <string.h>
@@ -131,6 +132,7 @@ flx_status flx__scene_system_create(flx_context* ctx, const flx_model* m, flx_sc
     out->has_contact             = m->group_count > 0;
     out->timed                   = comes_and_goes(m);
     out->by_engine               = out->has_wind || out->has_contact || out->timed || still;
+    if (still && m->scene->settings.proximal <= 0) FLX_TRY(flx__check_held(ctx, m, out->h));
     FLX_NEW_ZERO(ctx, batch, (int64_t)m->batch_count + 2);
     if (m->tet_count > 0) FLX_TRY(tet_batch(ctx, m, &batch[count++]));
     for (int32_t b = 0; b < m->batch_count; ++b) FLX_TRY(copy_batch(ctx, &m->batch[b], &batch[count++]));

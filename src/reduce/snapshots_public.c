@@ -3,6 +3,7 @@
 #include "reduce/full_run.h"
 #include "reduce/snapshots.h"
 
+#include <math.h>
 #include <string.h>
 
 flx_snapshot_desc flx_snapshot_desc_default(void)
@@ -65,7 +66,7 @@ static flx_status add_steps(flx_snapshots* set, flx_scene_system* scene, int32_t
     {
         if (step > 0) FLX_TRY(flx__full_run_step(&run));
         if (step % set->options.every == 0) FLX_TRY(flx__snapshots_add_pose(set, step, run.state->x));
-        if (progress && !progress(user, "full-order run", (double)step / steps))
+        if (progress && !progress(user, "full-order run", step / fmax(steps, 1)))
             FLX_TRY(flx__fail(scene->system->ctx, FLX_ERR_CANCELLED, "cancelled"));
     }
     ++set->runs;

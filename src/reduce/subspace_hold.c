@@ -7,6 +7,7 @@
 
 #include "sparse/blas.h"
 
+#include <float.h>
 #include <string.h>
 
 flx_status flx__subspace_hold_create(flx_reduced_solver* s)
@@ -38,6 +39,19 @@ static void solve(int k, const double* factor, int columns, double* b)
                 columns);
 }
 
+/// H' = L L^T with pivots that are more than what `taken` subtractions and the factor itself round off H's diagonal.
+static bool holds_all(const flx_reduced_solver* s, int32_t taken)
+{
+    const int32_t k        = s->model->subspace;
+    const double  rounding = (taken + k) * DBL_EPSILON;
+    for (int64_t i = 0; i < k; ++i)
+    {
+        const double pivot = s->factor[i * k + i];
+        if (pivot * pivot <= rounding * s->model->matrix[i * k + i]) return false;
+    }
+    return true;
+}
+
 flx_status flx__subspace_hold(flx_reduced_solver* s, const flx_pd_drive* drive)
 {
     if (!drive || !drive->hold || s->hold_batch < 0) return FLX_OK;
@@ -57,7 +71,7 @@ flx_status flx__subspace_hold(flx_reduced_solver* s, const flx_pd_drive* drive)
         s->turned = true;
     }
     memset(s->holds, 2, (size_t)count); // nothing that could be asked for, until it has been factored
-    if (flx__dense_cholesky_f64(s->ctx, k, s->factor, k, NULL) != FLX_OK)
+    if (flx__dense_cholesky_f64(s->ctx, k, s->factor, k, NULL) != FLX_OK || !holds_all(s, count))
         return flx__fail(s->ctx, FLX_ERR_UNHELD, "frame %d: what still holds does not hold every mode of the subspace",
                          s->state.frame + 1);
     memcpy(s->turn, s->model->matrix, (size_t)k * (size_t)k * sizeof *s->turn);

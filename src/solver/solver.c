@@ -37,16 +37,12 @@ static int32_t body_of(const flx_model* m, int32_t user)
     return body;
 }
 
-/// Every component of the bodies must be held by a spring, or the quasi-static matrix is singular.
-static flx_status check_held(const flx_solver* s, double time)
+flx_status flx__check_held(flx_context* ctx, const flx_model* m, double time)
 {
-    flx_status       status = FLX_OK;
-    const flx_model* m      = s->model;
-    flx_context*     ctx    = s->ctx;
-    int32_t *        label = NULL, *element = NULL;
-    uint8_t*         held  = NULL;
-    int32_t          count = 0;
-    if (s->inertia > 0) return FLX_OK;
+    flx_status    status = FLX_OK;
+    int32_t *     label = NULL, *element = NULL;
+    uint8_t*      held     = NULL;
+    int32_t       count    = 0;
     const int64_t elements = (int64_t)m->tet_count + m->cloth_count;
     FLX_NEW(ctx, element, 4 * elements);
     memcpy(element, m->tet, 16 * (size_t)m->tet_count);
@@ -224,7 +220,7 @@ flx_status flx__solver_factorize(flx_solver* s, double time)
     int32_t          bad    = -1;
 
     drop_factor(s);
-    FLX_TRY(check_held(s, time));
+    if (!(s->inertia > 0)) FLX_TRY(flx__check_held(s->ctx, m, time));
     FLX_TRY(flx__model_assemble(m, time, s->inertia, &a));
     if (s->single && !s->x) flx__rounding_load(s, &a); // until there is a workspace there are no steps
     if (s->settings.strategy == FLX_STRATEGY_PCG)

@@ -258,6 +258,9 @@ void flx__accelerate(flx_solver* s);
 double flx__contact_stiffness(const flx_solver* s, const flx_contact* c);
 double flx__contact_gap_at(const flx_contact* c, double* const delta[3], int32_t first_vertex);
 
+/// solver.c: every component of the bodies must be held by a spring, or the quasi-static matrix is singular;
+/// FLX_ERR_UNHELD names one that is not.
+flx_status flx__check_held(flx_context* ctx, const flx_model* m, double time);
 /// solver.c
 uint64_t   flx__spring_set(const flx_model* m, double time);
 flx_status flx__solver_factorize(flx_solver* s, double time);

@@ -70,6 +70,9 @@ class Usage(Cli):
     def test_overview_and_version(self):
         for verb in VERBS:
             self.assertIn(f"flexor {verb}", self.flexor("--help").stdout)
+        for line in self.flexor("--help").stdout.splitlines():
+            if line.startswith("  flexor reduce"):  # the longest form is shown whole
+                self.assertTrue(line.endswith("snapshots SCENE"), line)
         self.assertRegex(self.flexor("--version").stdout, r"^flexor \d+\.\d+\.\d+ ")
         self.assertIn("flexor run", self.flexor(code=2).stderr)
 
@@ -681,8 +684,28 @@ class Reduce(Cli):
         self.assertIn("report", self.flexor("reduce", "learn", self.TWIST, code=2).stderr)
         self.assertIn("must be one of",
                       self.flexor("reduce", "train", self.TWIST, "-o", "m.h5", "--method", "magic", code=2).stderr)
+        still = ("--set", "mode=quasistatic", "--set", "proximal=0")
+        self.assertIn("body 'block': nothing holds",
+                      self.flexor("reduce", "train", FLOOR, *still, "--method", "w", "-o", "m.h5", code=3).stderr)
         self.write("no.h5", "nothing")
         self.flexor("reduce", "report", "no.h5", code=3)
+
+    def test_what_nothing_holds_any_more_is_said(self):
+        sheet = self.write("sheet.yaml", "flexor: 1\ngravity: 9.81\nsolver: {mode: quasistatic}\nrun: {frames: 6, fps: 30}\n"
+                           f"bodies: [{{name: t, cloth: {SOURCE}/scenes/sheet.obj, material: {{area_density: 0.2}},\n"
+                           "  constraints: [{strain: 100}, {bending: 5e-5}]}]\n"
+                           "fix: [{region: {box: {min: [-0.51, -1, -1], max: [-0.49, 1, 1]}}, until: 10 s}]\n")
+        self.flexor("reduce", "train", sheet, "--method", "w", "--modes", 10, "-o", "m.h5")
+        said = self.flexor("reduce", "run", "m.h5", sheet, "--set", "fix[0].until=0.1 s", code=3).stderr
+        self.assertIn("frame 3: what still holds", said)
+
+    def test_where_nothing_can_be_written_is_said_once_and_before_the_run(self):
+        self.write("file", "")
+        long = ("--set", "run.frames=1000000")
+        for verb in ("train", "snapshots"):
+            said = self.flexor("reduce", verb, self.TWIST, *long, "-o", "file/folder/m.h5", code=1).stderr
+            self.assertEqual(said.count("error"), 1, said)
+            self.flexor("reduce", verb, self.TWIST, *long, "-o", "", code=2)
 
 
 class Study(Cli):

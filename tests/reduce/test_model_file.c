@@ -74,6 +74,25 @@ static void a_damaged_file_is_refused(void** state)
     close_all(ctx, &bench, model);
 }
 
+static void a_file_of_another_layout_is_refused_as_such(void** state)
+{
+    (void)state;
+    flx_context*       ctx   = test_context(1);
+    flx_trial_bench    bench = open_bench(ctx, "S2", 6);
+    flx_reduced_model *model = train(&bench, FLX_REDUCTION_SECS, 4, 20), *back = NULL;
+    const char*        path = scratch_path();
+    CHECK_OK(flx__model_file_write(model, path, true));
+    FILE* file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 8, SEEK_SET), 0); // where the header says its version
+    assert_int_equal(fputc(1, file), 1);
+    fclose(file);
+    CHECK_FAILS(flx__model_file_read(ctx, path, NULL, &back), FLX_ERR_FORMAT);
+    assert_non_null(strstr(flx_context_error(ctx), "format version 1"));
+    unlink(path);
+    close_all(ctx, &bench, model);
+}
+
 // --- memory --------------------------------------------------------------------------------------------------
 
 static flx_status everything(const flx_trial_bench* bench, flx_reduction method)
@@ -119,6 +138,7 @@ int main(void)
         cmocka_unit_test(a_model_comes_back_from_its_file_bit_for_bit),
         cmocka_unit_test(a_model_of_another_mesh_is_refused),
         cmocka_unit_test(a_damaged_file_is_refused),
+        cmocka_unit_test(a_file_of_another_layout_is_refused_as_such),
         cmocka_unit_test(every_refused_allocation_is_reported_and_nothing_is_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

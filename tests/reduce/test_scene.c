@@ -293,6 +293,49 @@ static void quasistatic_scenes_are_learnt(void** state)
     }
 }
 
+/// What falls freely has few modes; those that single precision would add are rounding, and no elements hold them.
+static void rounding_is_not_learnt(void** state)
+{
+    (void)state;
+    static const char* const falls[] = {"fix[0].from=100 s", "fix[1].from=100 s", "solver.precision=single"};
+    fixture                  f;
+    open_twist(&f, 3, falls);
+    flx_context*       ctx   = f.ctx;
+    flx_reduction_desc desc  = flx_reduction_desc_default();
+    flx_reduced_model* model = NULL;
+    desc.method              = "w_secs";
+    CHECK_OK(flx_reduced_model_train(ctx, f.model, &desc, NULL, NULL, &model));
+    for (int32_t b = 0; b < 3; ++b) assert_in_range(flx_reduced_model_get_batch(model, b).modes, 1, 4);
+    flx_reduced_model_destroy(model);
+    fixture_end(&f);
+}
+
+/// A matrix that nothing holds any more is singular but for rounding, whose sign is chance.
+static void what_nothing_holds_is_said(void** state)
+{
+    (void)state;
+    static const char* const ends[] = {"solver.mode=quasistatic", "fix[0].until=0.25 s", "fix[1].until=0.25 s"};
+    for (int32_t modes = 10; modes <= 40; modes += 10)
+    {
+        fixture f;
+        open_twist(&f, 3, ends);
+        flx_context*       ctx     = f.ctx;
+        flx_reduction_desc desc    = flx_reduction_desc_default();
+        flx_reduced_model* model   = NULL;
+        flx_reduced*       reduced = NULL;
+        desc.method                = "w";
+        desc.modes                 = modes;
+        desc.frames                = 5;
+        CHECK_OK(flx_reduced_model_train(ctx, f.model, &desc, NULL, NULL, &model));
+        CHECK_OK(flx_reduced_create(ctx, f.model, model, &reduced));
+        for (int step = 0; step < 7; ++step) CHECK_OK(flx_reduced_step(reduced, f.state, NULL));
+        CHECK_FAILS(flx_reduced_step(reduced, f.state, NULL), FLX_ERR_UNHELD); // the 8th ends at 0.267 s
+        flx_reduced_destroy(reduced);
+        flx_reduced_model_destroy(model);
+        fixture_end(&f);
+    }
+}
+
 static void what_a_method_does_not_know_is_refused_by_name(void** state)
 {
     (void)state;
@@ -405,6 +448,8 @@ int main(void)
         cmocka_unit_test(fixes_begin_and_end_as_in_the_engine),
         cmocka_unit_test(quasistatic_scenes_are_learnt),
         cmocka_unit_test(varied_runs_are_learnt_from_too),
+        cmocka_unit_test(rounding_is_not_learnt),
+        cmocka_unit_test(what_nothing_holds_is_said),
         cmocka_unit_test(what_a_method_does_not_know_is_refused_by_name),
         cmocka_unit_test(training_can_be_cancelled_and_checks_its_description),
     };
