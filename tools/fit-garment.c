@@ -74,6 +74,9 @@ static flx_status read_scale(fitting* f, int axis)
     FLX_TRY(read_number(f, "distance", &distance));
     if (!(distance > 0)) FLX_TRY(flx__text_fail(&f->t, "distance %g; it must be above 0", distance));
     f->scale[axis] = fabs(f->base->x[3 * m + axis] - f->base->x[3 * n + axis]) / distance;
+    if (!(f->scale[axis] > 0))
+        FLX_TRY(flx__text_fail(&f->t, "vertices %lld and %lld of the base mesh have the same %c: offsets would be lost",
+                               (long long)m, (long long)n, "xyz"[axis]));
     FLX_TRY(flx__text_end_line(&f->t, "the distance"));
 done:
     return status;

@@ -55,6 +55,8 @@ static void mistakes_are_told_in_one_line_and_nothing_is_written(void** state)
         {"verts 0\nmaterial x\n", "no vertices follow 'verts'"},
         {"x_scale 0 4 1\nverts 0\n", ":1: vertex of the base mesh"},
         {"x_scale 0 1 0\nverts 0\n", ":1: distance 0; it must be above 0"},
+        {"x_scale 0 2 1\nverts 0\n", ":1: vertices 0 and 2 of the base mesh have the same x"},
+        {"y_scale 1 1 1\nverts 0\n", ":1: vertices 1 and 1 of the base mesh have the same y"},
         {"x_scale 0 1\nverts 0\n", ":1: the line ends where the distance should be"},
         {HEAD "0\n-1\n" REST, ":6: vertex of the base mesh"},
         {HEAD "0\n7\n" REST, ":6: vertex of the base mesh"},
