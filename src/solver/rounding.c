@@ -35,7 +35,8 @@ void flx__rounding_load(flx_solver* s, const flx_csc* a)
 double flx__rounding_error(flx_solver* s)
 {
     double most = 0;
-    if (!flx__plain_solve(s)) return 0;
+    if (s->settings.strategy == FLX_STRATEGY_PCG) return 0; // no factor
+    if (!flx__plain_solve(s)) return INFINITY;              // Sigma is not positive definite any more
     for (int c = 0; c < 3; ++c)
         for (int32_t i = 0; i < s->n; ++i)
         {
