@@ -8,24 +8,33 @@ flx_status flx__full_run_create(flx_scene_system* scene, int32_t rounds, flx_ful
     const flx_model* m        = scene->model;
     flx_context*     ctx      = scene->system->ctx;
     flx_settings     settings = m->scene->settings;
-    const size_t     bytes    = 3 * (size_t)m->vertex_count * sizeof(double);
 
-    *out = (flx_full_run){.scene = scene, .rounds = rounds};
-    FLX_TRY(flx_state_create(ctx, m, &out->state));
+    *out               = (flx_full_run){.scene = scene, .rounds = rounds};
     settings.outer     = rounds;
     settings.precision = FLX_PRECISION_DOUBLE; // the rounding of single precision would be learnt as motion
     if (scene->by_engine)
         FLX_TRY(flx_solver_create(ctx, m, &settings, NULL, NULL, &out->solver));
     else
-    {
         FLX_TRY(flx__pd_state_create(scene->system, &out->pd));
-        memcpy(out->pd.q, out->state->x, bytes);
-        memcpy(out->pd.v, out->state->v, bytes);
-    }
+    FLX_TRY(flx__full_run_restart(out));
 
 done:
     if (status != FLX_OK) flx__full_run_release(out);
     return status;
+}
+
+flx_status flx__full_run_restart(flx_full_run* run)
+{
+    const flx_model* m     = run->scene->model;
+    const size_t     bytes = 3 * (size_t)m->vertex_count * sizeof(double);
+    flx_state_destroy(run->state);
+    run->state              = NULL;
+    const flx_status status = flx_state_create(run->scene->system->ctx, m, &run->state);
+    if (status != FLX_OK || run->solver) return status;
+    run->pd.frame = 0;
+    memcpy(run->pd.q, run->state->x, bytes);
+    memcpy(run->pd.v, run->state->v, bytes);
+    return FLX_OK;
 }
 
 void flx__full_run_release(flx_full_run* run)

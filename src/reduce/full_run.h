@@ -19,6 +19,8 @@ typedef struct flx_full_run
 /// FLX_ERR_UNHELD as flx_solver_create(), FLX_ERR_MEMORY.
 flx_status flx__full_run_create(flx_scene_system* scene, int32_t rounds, flx_full_run* out);
 void       flx__full_run_release(flx_full_run* run);
+/// Back to the scene's start; what was ordered and factorized stays. FLX_ERR_MEMORY.
+flx_status flx__full_run_restart(flx_full_run* run);
 /// [n][3] m/s that the next step starts with; they may be changed.
 double* flx__full_run_velocity(flx_full_run* run);
 /// One step. FLX_ERR_NONFINITE, and what the engine's steps return.

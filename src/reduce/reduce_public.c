@@ -75,7 +75,8 @@ typedef struct course
 {
     flx_context*      ctx;
     flx_scene_system* scene;
-    int32_t           steps, stride, rounds;
+    flx_full_run      run;
+    int32_t           steps, stride;
     double*           q; // [snapshots][n][3] the scene's own run, then varied ones
     int32_t           snapshots;
     flx_progress_fn   progress;
@@ -88,60 +89,57 @@ static flx_status report(const course* c, const char* what, double done)
     return flx__fail(c->ctx, FLX_ERR_CANCELLED, "cancelled");
 }
 
-static void keep_snapshot(course* c, const flx_full_run* run)
+static void keep_snapshot(course* c)
 {
     const size_t length = 3 * (size_t)c->scene->system->n;
-    memcpy(c->q + length * (size_t)c->snapshots++, run->state->x, length * sizeof(double));
+    memcpy(c->q + length * (size_t)c->snapshots++, c->run.state->x, length * sizeof(double));
 }
 
 static flx_status run_full_order(course* c)
 {
-    flx_status   status = FLX_OK;
-    flx_full_run run    = {0};
-    FLX_TRY(flx__full_run_create(c->scene, c->rounds, &run));
+    flx_status status = FLX_OK;
     for (int32_t step = 0; step <= c->steps; ++step)
     {
-        if (step > 0) FLX_TRY(flx__full_run_step(&run));
-        if (step % c->stride == 0) keep_snapshot(c, &run);
+        if (step > 0) FLX_TRY(flx__full_run_step(&c->run));
+        if (step % c->stride == 0) keep_snapshot(c);
         FLX_TRY(report(c, "full-order run", step / fmax(c->steps, 1)));
     }
 done:
-    flx__full_run_release(&run);
     return status;
 }
 
 static flx_status run_varied(course* c, int32_t number, int32_t count)
 {
-    flx_status   status = FLX_OK;
-    flx_full_run run    = {0};
-    flx_varied   varied = {0};
-    char         what[48];
+    flx_status status = FLX_OK;
+    flx_varied varied = {0};
+    char       what[48];
     snprintf(what, sizeof what, "varied run %d of %d", number + 1, count);
     FLX_TRY(flx__varied_create(c->scene->system, c->steps, c->stride, c->q, number, &varied));
-    FLX_TRY(flx__full_run_create(c->scene, c->rounds, &run));
+    FLX_TRY(flx__full_run_restart(&c->run));
     for (int32_t step = 1; step <= c->steps; ++step)
     {
-        flx__varied_push(&varied, step, flx__full_run_velocity(&run));
-        FLX_TRY(flx__full_run_step(&run));
-        flx__varied_watch(&varied, step, run.state->x);
-        if (step % (VARIED_STRIDE * c->stride) == 0) keep_snapshot(c, &run);
+        flx__varied_push(&varied, step, flx__full_run_velocity(&c->run));
+        FLX_TRY(flx__full_run_step(&c->run));
+        flx__varied_watch(&varied, step, c->run.state->x);
+        if (step % (VARIED_STRIDE * c->stride) == 0) keep_snapshot(c);
         FLX_TRY(report(c, what, step / fmax(c->steps, 1)));
     }
 done:
-    flx__full_run_release(&run);
     flx__varied_release(&varied);
     return status;
 }
 
 /// The scene's own run, then varied ones.
-static flx_status learn_runs(course* c, int32_t varied)
+static flx_status learn_runs(course* c, int32_t rounds, int32_t varied)
 {
     flx_status    status = FLX_OK;
     const int64_t own = c->steps / c->stride + 1, more = c->steps / (VARIED_STRIDE * c->stride);
     FLX_NEW(c->ctx, c->q, (own + varied * more) * 3 * c->scene->system->n);
+    FLX_TRY(flx__full_run_create(c->scene, rounds, &c->run));
     FLX_TRY(run_full_order(c));
     for (int32_t k = 0; k < varied; ++k) FLX_TRY(run_varied(c, k, varied));
 done:
+    flx__full_run_release(&c->run);
     return status;
 }
 
@@ -224,8 +222,7 @@ flx_status flx_reduced_model_train(flx_context* ctx, const flx_model* model, con
     c.steps  = flx__scene_system_steps(&scene, d.frames);
     c.stride = (c.steps + MOST_SNAPSHOTS - 1) / MOST_SNAPSHOTS;
     if (c.stride < 1) c.stride = 1;
-    c.rounds = d.rounds;
-    FLX_TRY(learn_runs(&c, d.runs));
+    FLX_TRY(learn_runs(&c, d.rounds, d.runs));
     const flx_training training = {.frame_count = c.snapshots, .q = c.q};
     FLX_TRY(flx__reduce_train(scene.system, &training, &options, &r));
     r->rounds = d.rounds;
